@@ -1,0 +1,1 @@
+"""Saturate: the cheapest program that computes the same value and gradients."""

@@ -1,0 +1,69 @@
+"""The errors that saturate raises; each has a stable `code` and says who needs what, what came, and what to do."""
+
+
+class SaturateError(Exception):
+    """Base of every error raised on purpose by this package.
+
+    `code` is stable between versions and meant for programs; the message is meant for people.
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
+
+
+class ShapeError(SaturateError):
+    """Operands whose shapes, axes or dtypes do not fit the op."""
+
+    code = "shape"
+
+
+class TraceError(SaturateError):
+    """A call in the user's function that cannot be traced."""
+
+    code = "trace"
+
+
+class DifferentiationError(SaturateError):
+    """A gradient that does not exist or is not defined here."""
+
+    code = "differentiation"
+
+
+class ProgramError(SaturateError):
+    """A malformed program: at the constructor, the parser or a pass."""
+
+    code = "malformed_program"
+
+
+class ArgumentError(SaturateError):
+    """A wrong argument to a public function or to an optimized callable."""
+
+    code = "argument"
+
+
+class LawError(SaturateError):
+    """A law that is declared wrongly, or that the checker refutes."""
+
+    code = "law"
+
+
+class EGraphError(SaturateError):
+    """Facts that contradict each other inside one e-class."""
+
+    code = "egraph"
+
+
+class ExtractionError(SaturateError):
+    """Classes from which no valid choice can be extracted, or a choice that is not valid."""
+
+    code = "extraction"
+
+
+class RunnerError(SaturateError):
+    """A runner that is not available here, or that fails on a program."""
+
+    code = "runner"

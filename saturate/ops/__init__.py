@@ -1,0 +1,1 @@
+"""The ops: one frozen dataclass each, all facts of it in named methods."""

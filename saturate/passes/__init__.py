@@ -1,0 +1,1 @@
+"""Composable lowering passes on programs."""

@@ -1,0 +1,1 @@
+"""Runners: NumPy and CuPy over the same op definitions."""
