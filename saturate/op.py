@@ -7,8 +7,8 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
-from math import prod
+from functools import cached_property, lru_cache
+from math import isfinite, prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -114,6 +114,7 @@ class Array:
 
     def __init__(self, value: npt.ArrayLike) -> None:
         array = np.array(value, order="C", copy=True)
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
         array.setflags(write=False)
         self.value: AnyArray = array
         head = f"{array.dtype.str}|{array.shape}|".encode()
@@ -162,6 +163,26 @@ class Op:
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        for method in ("__eq__", "__hash__"):  # in place of those that `dataclass` would write
+            setattr(cls, method, Op.__dict__[method])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Op) and type(other) is type(self) and self._exact == other._exact
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._exact))
+
+    @cached_property
+    def _exact(self) -> tuple[Any, ...]:
+        # 2, 2.0 and True are different literals, so are 0.0 and -0.0, and nan is equal to itself
+        values = (getattr(self, f.name) for f in fields(self))
+        return tuple(literal(v) if isinstance(v, bool | int | float) else v for v in values)
+
+    def __post_init__(self) -> None:
+        # a subclass of float, such as np.float64, would be strong in NumPy; as a literal it is weak
+        for name, value in vars(self).items():
+            if isinstance(value, float) and type(value) is not float:
+                object.__setattr__(self, name, float(value))
 
     def type(self, *operands: Type) -> Type:
         """Type of the result; raises `ShapeError` where the operands do not fit."""
@@ -202,12 +223,15 @@ class Op:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def check_operands(self, operands: tuple[Type, ...]) -> None:
-        """Raise unless the number of operands is the op's and each attribute has the type of its field."""
+        """Raise `ShapeError` unless the number of operands is the op's."""
         if self.operands is not None and len(operands) != self.operands:
             raise ShapeError(
                 f"{self.name} needs {self.operands} operand(s), got {len(operands)}",
                 code=self.code("operands"),
             )
+
+    def check_attributes(self) -> None:
+        """Raise `ProgramError` unless each attribute has the type that its field declares."""
         wrong = wrong_field(self)
         if wrong is not None:
             name, declared = wrong
@@ -219,6 +243,17 @@ class Op:
     def code(cls, fault: str) -> str:
         """Error code of a fault in the field of this name, in the number of "operands", or in the "type"."""
         return cls.codes.get(fault) or _CODES.get(fault, "malformed_derivative_ir")
+
+
+def literal(value: Scalar) -> str:
+    """A Python number as text over `np`; infinities and NaN as NumPy's names."""
+    if not isinstance(value, float):
+        return repr(value)
+    return (
+        repr(float(value))
+        if isfinite(value)
+        else {"inf": "np.inf", "-inf": "-np.inf"}.get(str(value), "np.nan")
+    )
 
 
 _CODES = {

@@ -1,1 +1,114 @@
 """The ops: one frozen dataclass each, all facts of it in named methods."""
+
+from __future__ import annotations
+
+from saturate.op import Op
+from saturate.ops.arithmetic import Add, Div, Mul, Neg, Sub
+from saturate.ops.binary import (
+    Arctan2,
+    Equal,
+    FloorDivide,
+    Fmax,
+    Fmin,
+    Greater,
+    GreaterEqual,
+    Heaviside,
+    Hypot,
+    Less,
+    LessEqual,
+    Logaddexp,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    Maximum,
+    Minimum,
+    NotEqual,
+    Power,
+    Remainder,
+    Xlogy,
+)
+from saturate.ops.constants import Constant, Eye, Full, Iota
+from saturate.ops.select import Where
+from saturate.ops.unary import (
+    Abs,
+    Arctan,
+    Cast,
+    Cbrt,
+    Ceil,
+    Cos,
+    Cosh,
+    Erf,
+    Erfcx,
+    Exp,
+    Exp2,
+    Expit,
+    Expm1,
+    Floor,
+    Gammaln,
+    IsFinite,
+    IsNan,
+    Log,
+    Log1p,
+    Log2,
+    Log10,
+    LogicalNot,
+    LogNdtr,
+    Polygamma,
+    Reciprocal,
+    Rint,
+    Sign,
+    Sin,
+    Sinh,
+    Sqrt,
+    Square,
+    Tan,
+    Tanh,
+    Trunc,
+)
+
+CONSTANTS: tuple[type[Op], ...] = (Constant, Full, Eye, Iota)
+ARITHMETIC: tuple[type[Op], ...] = (Neg, Add, Sub, Mul, Div)
+UNARY: tuple[type[Op], ...] = (
+    *(
+        Exp,
+        Expm1,
+        Exp2,
+        Log,
+        Log1p,
+        Log2,
+        Log10,
+        Sqrt,
+        Cbrt,
+        Square,
+        Reciprocal,
+        Tanh,
+        Sinh,
+        Cosh,
+        Sin,
+        Cos,
+        Tan,
+    ),
+    *(Arctan, Abs, Sign, Floor, Ceil, Rint, Trunc, IsFinite, IsNan, LogicalNot, Cast),
+    *(Expit, Erf, Erfcx, LogNdtr, Gammaln, Polygamma),
+)
+BINARY: tuple[type[Op], ...] = (
+    *(
+        Power,
+        Maximum,
+        Minimum,
+        Fmax,
+        Fmin,
+        Arctan2,
+        Hypot,
+        Logaddexp,
+        Heaviside,
+        Xlogy,
+        FloorDivide,
+        Remainder,
+    ),
+    *(Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, LogicalAnd, LogicalOr, LogicalXor),
+)
+SELECT: tuple[type[Op], ...] = (Where,)
+
+OPS: dict[str, type[Op]] = {op.name: op for op in (*CONSTANTS, *ARITHMETIC, *UNARY, *BINARY, *SELECT)}
+"""Every op by its name, in reading order."""
