@@ -28,7 +28,11 @@ from saturate.ops.binary import (
     Xlogy,
 )
 from saturate.ops.constants import Constant, Eye, Full, Iota
+from saturate.ops.contraction import Einsum, Matmul, VecDot
+from saturate.ops.indexing import ScatterAdd, Take
+from saturate.ops.reduction import Argmax, Argmin, Cumsum, Max, Mean, Min, Prod, Sum
 from saturate.ops.select import Where
+from saturate.ops.structure import Broadcast, Concatenate, Flip, Pad, Reshape, Slice, Transpose
 from saturate.ops.unary import (
     Abs,
     Arctan,
@@ -109,6 +113,16 @@ BINARY: tuple[type[Op], ...] = (
     *(Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, LogicalAnd, LogicalOr, LogicalXor),
 )
 SELECT: tuple[type[Op], ...] = (Where,)
+STRUCTURE: tuple[type[Op], ...] = (Reshape, Transpose, Broadcast, Slice, Flip, Pad, Concatenate)
+INDEXING: tuple[type[Op], ...] = (Take, ScatterAdd)
+REDUCTION: tuple[type[Op], ...] = (Sum, Mean, Max, Min, Prod, Argmax, Argmin, Cumsum)
+CONTRACTION: tuple[type[Op], ...] = (Matmul, Einsum, VecDot)
 
-OPS: dict[str, type[Op]] = {op.name: op for op in (*CONSTANTS, *ARITHMETIC, *UNARY, *BINARY, *SELECT)}
+OPS: dict[str, type[Op]] = {
+    op.name: op
+    for op in (
+        *(*CONSTANTS, *ARITHMETIC, *UNARY, *BINARY, *SELECT),
+        *(*STRUCTURE, *INDEXING, *REDUCTION, *CONTRACTION),
+    )
+}
 """Every op by its name, in reading order."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 from saturate.build import Value, apply
 from saturate.errors import ShapeError
 from saturate.op import Op, Type, Work
-from saturate.ops.binary import mul
+from saturate.ops.arithmetic import mul
 from saturate.ops.constants import Eye
-from saturate.ops.spreading import broadcast, is_float, reshape
+from saturate.ops.elementwise import is_float
+from saturate.ops.spreading import broadcast, reshape
 from saturate.ops.structure import transpose
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ class Matmul(Op):
     def text(self, *operands: str) -> str:
         """`a @ b`."""
         return f"{operands[0]} @ {operands[1]}"
+
+    def into(self, out: str, *operands: str) -> str:
+        """`text` as a call that writes its result into the array `out`."""
+        return f"np.matmul({operands[0]}, {operands[1]}, out={out})"
 
     def vjp(self, g: Value, out: Value, *operands: Value) -> tuple[Value | None, ...]:
         """g bᵀ and aᵀ g."""
@@ -104,6 +109,10 @@ class VecDot(Op):
     def text(self, *operands: str) -> str:
         """`np.vecdot(a, b)`."""
         return f"np.vecdot({operands[0]}, {operands[1]})"
+
+    def into(self, out: str, *operands: str) -> str:
+        """`text` as a call that writes its result into the array `out`."""
+        return f"np.vecdot({operands[0]}, {operands[1]}, out={out})"
 
     def vjp(self, g: Value, out: Value, *operands: Value) -> tuple[Value | None, ...]:
         """The cotangent, repeated, times the other operand."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod as product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from saturate.build import Value, apply
 from saturate.errors import ShapeError
 from saturate.op import Op, Type, Work
-from saturate.ops.binary import div, equal, mul
+from saturate.ops.arithmetic import div, mul
+from saturate.ops.binary import equal
 from saturate.ops.spreading import (
     Reduction,
     Sum,
@@ -87,6 +88,8 @@ def mean(x: Value, axes: tuple[int, ...], keepdims: bool = False) -> Value:
 class Extreme(Reduction):
     """The base of Max and Min: no result over no elements; ties share the derivative evenly."""
 
+    ufunc: ClassVar[bool] = True
+
     def type(self, *operands: Type) -> Type:
         """The reduced shape, the same dtype."""
         kind = super().type(*operands)
@@ -136,6 +139,8 @@ class Prod(Reduction):
     Any dtype; booleans and narrow integers are multiplied in the platform's integer, as in NumPy. The
     derivative is a polynomial of the operand, so it is right to every order with any number of zeros.
     """
+
+    ufunc: ClassVar[bool] = True
 
     def result_dtype(self, x: Type) -> str:
         """NumPy's accumulator."""

@@ -13,6 +13,7 @@ import numpy as np
 from saturate.build import Value, apply
 from saturate.errors import ShapeError
 from saturate.op import Op, Type, Work
+from saturate.ops.elementwise import is_float
 
 if TYPE_CHECKING:
     from saturate.denote import Denoter, Indexed
@@ -31,7 +32,7 @@ def check_axes(who: str, axes: tuple[int, ...], x: Type) -> tuple[int, ...]:
     """`axes` where they are sorted, distinct axes of `x`; raises `ShapeError`."""
     if list(axes) != sorted(set(axes)) or not all(0 <= a < x.rank for a in axes):
         raise ShapeError(
-            f"{who} needs axes that are sorted, distinct and from 0 to {x.rank - 1} for {x}, got {axes}",
+            f"{who} needs sorted, distinct axes of its operand, got {axes} and {x}",
             code="reduction_shape_mismatch",
         )
     return axes
@@ -41,7 +42,7 @@ def check_axis(who: str, axis: int, x: Type) -> int:
     """`axis` where it is an axis of `x`; raises `ShapeError`."""
     if not 0 <= axis < x.rank:
         raise ShapeError(
-            f"{who} needs an axis from 0 to {x.rank - 1} for {x}, got {axis}", code="reduction_shape_mismatch"
+            f"{who} needs an axis of its operand, got axis {axis} and {x}", code="reduction_shape_mismatch"
         )
     return axis
 
@@ -173,6 +174,10 @@ class Reduction(Op):
         """`x.max(axis=(1,), keepdims=True)`; methods, since CuPy has no `maximum.reduce`."""
         return f"{operands[0]}.{self.name}(axis={self.axes}, keepdims={self.keepdims})"
 
+    def into(self, out: str, *operands: str) -> str:
+        """`text` as a call that writes its result into the array `out`; for reductions that are a `ufunc`."""
+        return f"{self.text(*operands)[:-1]}, out={out})"
+
     def work(self, out: Type, *operands: Type) -> Work:
         """One operation an element of the operand."""
         (x,) = operands
@@ -188,11 +193,6 @@ class Reduction(Op):
         return broadcast(reshape(y, kept_shape(x.shape, self.axes)), x.shape)
 
 
-def is_float(x: Indexed) -> bool:
-    """Whether ring laws hold for the term."""
-    return np.dtype(x.dtype).kind == "f"
-
-
 @lru_cache
 def accumulated_dtype(ufunc: str, dtype: str) -> str:
     """Dtype of `ufunc.reduce`: NumPy widens booleans and narrow integers to the platform's."""
@@ -205,6 +205,8 @@ class Sum(Reduction):
 
     Any dtype; booleans and narrow integers are summed in the platform's integer, as in NumPy.
     """
+
+    ufunc: ClassVar[bool] = True
 
     def result_dtype(self, x: Type) -> str:
         """NumPy's accumulator."""

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from saturate.build import Value, apply
 from saturate.errors import ShapeError
-from saturate.op import Op, Type
+from saturate.op import Op, Type, literal
 from saturate.ops.spreading import Broadcast, Reshape, broadcast, check_axes, check_axis, reshape
 
 if TYPE_CHECKING:
@@ -185,8 +183,7 @@ def padded(x, low, high, interior, fill):
 
     def text(self, *operands: str) -> str:
         """`padded(x, (1, 0), (2, 0), (0, 0), 0.0)`; `helper` defines `padded`."""
-        fill = repr(self.fill) if np.isfinite(self.fill) else f"np.{self.fill}".replace("np.-", "-np.")
-        return f"padded({operands[0]}, {self.low}, {self.high}, {self.interior}, {fill})"
+        return f"padded({operands[0]}, {self.low}, {self.high}, {self.interior}, {literal(self.fill)})"
 
     def vjp(self, g: Value, out: Value, *operands: Value) -> tuple[Value | None, ...]:
         """The part of the cotangent where the operand's elements stand."""
