@@ -1,0 +1,137 @@
+"""What a law is and how one is declared; every test, report and rule of the e-graph follows from the declaration."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from saturate.errors import LawError
+from saturate.op import AnyArray
+from saturate.rules.language import Expr, Var, free_letters, names_in, show
+
+BITWISE, ROUNDING, DOMAIN, BOUNDED = "bitwise", "rounding", "domain", "bounded"
+EXACTNESS = (BITWISE, ROUNDING, DOMAIN, BOUNDED)
+"""Classes of exactness, strictest first; `optimize(exact=…)` admits laws up to one of them."""
+
+SIMPLIFY, EXPLORE, MERGE_SUMS = "simplify", "explore", "merge_sums"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A fact that a variable must have: the guard in the e-graph, a check on arrays, and a way to make samples."""
+
+    variable: str
+    fact: str
+
+    @property
+    def guard(self) -> str:
+        """The condition as egglog sees it."""
+        return f"({self.fact} {self.variable})"
+
+    def holds(self, array: AnyArray) -> bool:
+        """Whether every element has the fact."""
+        checks: dict[str, Callable[[AnyArray], AnyArray]] = {
+            "nonzero": lambda a: a != 0,
+            "nonneg": lambda a: a >= 0,
+            "finite": np.isfinite,
+        }
+        return bool(checks[self.fact](array).all())
+
+    def make(self, array: AnyArray) -> AnyArray:
+        """A sample that has the fact, near `array`."""
+        if self.fact == "nonzero":
+            return np.where(np.abs(array) < 0.1, np.copysign(0.5, array), array).astype(array.dtype)
+        return np.abs(array) if self.fact == "nonneg" else array
+
+
+def nonzero(*variables: str) -> tuple[Condition, ...]:
+    """The variables are nowhere zero."""
+    return tuple(Condition(v, "nonzero") for v in variables)
+
+
+def nonneg(*variables: str) -> tuple[Condition, ...]:
+    """The variables are nowhere negative."""
+    return tuple(Condition(v, "nonneg") for v in variables)
+
+
+def finite(*variables: str) -> tuple[Condition, ...]:
+    """The variables are nowhere infinite or NaN."""
+    return tuple(Condition(v, "finite") for v in variables)
+
+
+@dataclass(frozen=True)
+class Law:
+    """An equation with its conditions and class of exactness.
+
+    `egglog` is the pair of facts and actions for laws about n-ary sums and products, whose rest of members no pattern
+    over two operands can say; elsewhere it is compiled from the two sides.
+    """
+
+    name: str
+    theory: str
+    doc: str
+    variables: Mapping[str, str]
+    left: Expr
+    right: Expr
+    exact: str
+    direction: str
+    where: tuple[Condition, ...]
+    narrows: bool
+    source: str
+    line: str
+    egglog: tuple[str, str] | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {show(self.left)} = {show(self.right)}"
+
+
+def law(
+    *,
+    exact: str = ROUNDING,
+    direction: str = EXPLORE,
+    where: tuple[Condition, ...] = (),
+    narrows: bool = False,
+    source: str = "",
+    egglog: tuple[str, str] | None = None,
+    **variables: str,
+) -> Callable[[Callable[..., tuple[Expr, Expr]]], Law]:
+    """Declare a law: a function of pattern variables that returns its two sides.
+
+    Keywords name the variables with their index letters: a letter that a variable lacks is forbidden to it where the
+    law sums over it; any other index is always allowed. Raises `LawError` for an unbound variable, sides with
+    different free letters without `narrows=True`, a missing docstring or an unknown class.
+    """
+
+    def declare(function: Callable[..., tuple[Expr, Expr]]) -> Law:
+        name = function.__name__
+        parameters = tuple(inspect.signature(function).parameters)
+        if set(parameters) != set(variables):
+            raise LawError(f"law {name} needs letters for {sorted(parameters)}, got {sorted(variables)}")
+        if not function.__doc__:
+            raise LawError(f"law {name} needs a docstring that states it")
+        if exact not in EXACTNESS:
+            raise LawError(f"law {name} needs exact in {EXACTNESS}, got {exact!r}")
+        left, right = function(**{p: Var(p) for p in parameters})
+        _check(name, left, right, variables, narrows)
+        code = function.__code__
+        theory = function.__module__.rpartition(".")[2]
+        return Law(
+            name, theory, inspect.cleandoc(function.__doc__), dict(variables), left, right, exact, direction,
+            where, narrows, source, f"{code.co_filename}:{code.co_firstlineno}", egglog,
+        )  # fmt: skip
+
+    return declare
+
+
+def _check(name: str, left: Expr, right: Expr, variables: Mapping[str, str], narrows: bool) -> None:
+    unbound = names_in(right) - names_in(left)
+    if unbound:
+        raise LawError(f"law {name}: {sorted(unbound)} on the right stand not on the left")
+    if isinstance(left, Var):
+        raise LawError(f"law {name}: a bare variable on the left matches everything")
+    a, b = free_letters(left, variables), free_letters(right, variables)
+    if a != b and not (narrows and b < a):
+        raise LawError(f"law {name}: the sides depend on {sorted(a)} and {sorted(b)}; say narrows=True if meant")

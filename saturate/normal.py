@@ -1,0 +1,240 @@
+"""Equality by computation: sum-of-products normal forms of terms; it searches nothing.
+
+A form maps monomials to exact coefficients; a monomial is a product of atoms with integer exponents. A sum over
+indices splits off the factors that lack them, splits into connected parts, and what is left becomes an atom. The
+reciprocal of a monomial that is nowhere zero negates exponents. Everything else is an atom over the forms of its
+operands. A form that would pass `LIMIT` monomials is frozen as an atom, so the cost stays linear in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from saturate import facts as known
+from saturate.algebra import Indices, Term, Terms
+from saturate.facts import FINITE, NONZERO, Facts
+
+LIMIT = 200
+
+Monomial = tuple[tuple[int, int], ...]
+"""Pairs of an atom and its exponent, ordered by atom."""
+Form = tuple[tuple[Monomial, Fraction], ...]
+"""Monomials with coefficients, ordered."""
+
+
+@dataclass(frozen=True)
+class _Atom:
+    free: Indices
+    facts: Facts
+    summed: Indices
+    body: Monomial
+
+
+class NormalForms:
+    """Normal forms of the terms of one pool; equal forms mean equal values."""
+
+    def __init__(self) -> None:
+        self._atoms: list[_Atom] = []
+        self._by_key: dict[Any, int] = {}
+        self._forms: dict[int, Form] = {}
+
+    def of(self, term: Term) -> Form:
+        """The form of a term whose operands are not deeper than the terms asked for before."""
+        found = self._forms.get(term.id)
+        if found is None:
+            for operand in term.args:
+                self.of(operand)
+            found = self._forms[term.id] = self._compute(term)
+            self._learn(found, term.facts)
+        return found
+
+    def _learn(self, form: Form, facts: Facts) -> None:
+        """What is known of a term is known of the atom that it is."""
+        if len(form) == 1 and form[0][1] == 1 and len(form[0][0]) == 1 and form[0][0][0][1] == 1:
+            atom = self._atoms[form[0][0][0][0]]
+            if not atom.facts >= facts:
+                self._atoms[form[0][0][0][0]] = replace(atom, facts=atom.facts | facts)
+
+    def constant(self, form: Form) -> Fraction | None:
+        """The number that the form is, if it is one."""
+        if not form:
+            return Fraction(0)
+        return form[0][1] if len(form) == 1 and form[0][0] == () else None
+
+    def _compute(self, term: Term) -> Form:
+        match term.kind:
+            case "con":
+                return self._product(term)
+            case "plus":
+                found = self._sum([self.of(a) for a in term.args])
+                return self._frozen(term) if found is None else found
+            case "fn" if term.head == ("recip",):
+                return self._recip(term)
+            case _:
+                return self._frozen(term)
+
+    def _frozen(self, term: Term) -> Form:
+        """The term as an atom over the forms of its operands."""
+        key = (term.kind, term.head, tuple(self.of(a) for a in term.args), term.dtype)
+        return self._single(self._atom(key, term.free, term.facts))
+
+    def _atom(
+        self, key: Any, free: Indices, facts: Facts, summed: Indices = frozenset(), body: Monomial = ()
+    ) -> int:
+        found = self._by_key.get(key)
+        if found is None:
+            found = self._by_key[key] = len(self._atoms)
+            self._atoms.append(_Atom(free, facts, summed, body))
+        return found
+
+    @staticmethod
+    def _single(atom: int) -> Form:
+        return ((((atom, 1),), Fraction(1)),)
+
+    def _finite(self, monomial: Monomial) -> bool:
+        return all(FINITE in self._atoms[a].facts for a, _ in monomial)
+
+    def _sum(self, forms: Iterable[Form]) -> Form | None:
+        """The sum of forms; None where terms cancel that may be infinite, or where it grows past the limit."""
+        total: dict[Monomial, Fraction] = {}
+        for form in forms:
+            for monomial, k in form:
+                total[monomial] = total.get(monomial, Fraction(0)) + k
+                if total[monomial] == 0 and not self._finite(monomial):
+                    return None
+        found = tuple(sorted((m, k) for m, k in total.items() if k != 0))
+        return found if len(found) <= LIMIT else None
+
+    def _product(self, term: Term) -> Form:
+        k, summed = term.head
+        product: Form | None = (((), k),) if k != 0 else ()
+        for factor in term.args:
+            form = self.of(factor)
+            if product is None or len(product) * len(form) > LIMIT:
+                return self._frozen(term)
+            product = self._sum(((self._merge(m, n), a * b),) for m, a in product for n, b in form)
+        if product is not None and summed:
+            product = self._sum(self._summed(m, c, summed) for m, c in product)
+        if product is None or (not product and not all(FINITE in a.facts for a in term.args)):
+            return self._frozen(term)
+        return product
+
+    def _merge(self, left: Monomial, right: Monomial) -> Monomial:
+        exponents = dict(left)
+        for atom, e in right:
+            exponents[atom] = exponents.get(atom, 0) + e
+        return tuple(sorted((a, e) for a, e in exponents.items() if e != 0))
+
+    def _summed(self, monomial: Monomial, k: Fraction, summed: Indices) -> Form:
+        """k · Σ_summed of a monomial, split into what lacks the indices and connected parts."""
+        outside = [(a, e) for a, e in monomial if not self._atoms[a].free & summed]
+        inside = [(a, e) for a, e in monomial if self._atoms[a].free & summed]
+        missing = summed.difference(*(self._atoms[a].free for a, _ in inside))
+        for index in missing:
+            k *= index.size
+        found: Monomial = tuple(outside)
+        while inside:
+            part = [inside.pop(0)]
+            indices = self._atoms[part[0][0]].free & summed
+            grown = True
+            while grown:
+                touching = [p for p in inside if self._atoms[p[0]].free & indices]
+                grown = bool(touching)
+                part += touching
+                inside = [p for p in inside if p not in touching]
+                indices |= frozenset().union(*(self._atoms[a].free for a, _ in touching)) & summed
+            found = self._merge(found, ((self._sum_atom(tuple(sorted(part)), indices), 1),))
+        return ((found, k),)
+
+    def _sum_atom(self, part: Monomial, indices: Indices) -> int:
+        """Σ_indices of a connected product; a sum among its factors is merged where no bound index clashes."""
+        for atom, e in part:
+            inner = self._atoms[atom]
+            others = [self._atoms[a].free for a, _ in part if a != atom]
+            clash = bool(inner.summed & indices) or any(inner.summed & free for free in others)
+            if inner.summed and e == 1 and not clash:
+                rest = tuple(p for p in part if p[0] != atom)
+                return self._sum_atom(self._merge(rest, inner.body), indices | inner.summed)
+        atoms = {a: (abs(e), self._atoms[a].facts) for a, e in part}
+        facts = known.of_product(1, True, dict(atoms))
+        free = frozenset().union(*(self._atoms[a].free for a, _ in part)) - indices
+        return self._atom(("sum", indices, part), free, facts, indices, part)
+
+    def _recip(self, term: Term) -> Form:
+        form = self.of(term.args[0])
+        if len(form) == 1:
+            monomial, k = form[0]
+            if all({NONZERO, FINITE} <= self._atoms[a].facts for a, _ in monomial):
+                return ((tuple((a, -e) for a, e in monomial), 1 / k),)
+        return self._single(self._atom(("recip", form), term.free, term.facts))
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """A pool in which constants stand for what is constant, and the groups of terms with equal forms."""
+
+    terms: Terms
+    image: dict[int, Term]
+    """The new term for each old one, by id."""
+    equal: tuple[tuple[Term, Term], ...]
+
+
+def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
+    """Substitute constants for the terms below `roots` that are constant by computation, and pair equal ones."""
+    forms = NormalForms()
+    fresh = Terms()
+    image: dict[int, Term] = {}
+    first: dict[tuple[Form, str], Term] = {}
+    equal: list[tuple[Term, Term]] = []
+    for term in needed(roots):
+        form = forms.of(term)
+        constant = forms.constant(form)
+        if constant is not None:
+            image[term.id] = fresh.number(constant, term.dtype)
+            continue
+        new = image[term.id] = rebuild(fresh, term, tuple(image[a.id] for a in term.args))
+        other = first.setdefault((form, term.dtype), new)
+        if other is not new:
+            equal.append((other, new))
+    return Simplified(fresh, image, tuple(equal))
+
+
+def needed(roots: Iterable[Term]) -> list[Term]:
+    """All terms below the roots, operands first."""
+    seen: dict[int, Term] = {}
+    stack = list(roots)
+    while stack:
+        term = stack.pop()
+        if term.id not in seen:
+            seen[term.id] = term
+            stack.extend(term.args)
+    return [seen[k] for k in sorted(seen)]
+
+
+def rebuild(terms: Terms, term: Term, args: tuple[Term, ...]) -> Term:
+    """The same term over other operands."""
+    match term.kind:
+        case "leaf":
+            return terms.leaf(*term.head, term.dtype, term.facts)
+        case "con":
+            return terms.con(*term.head, args, term.dtype)
+        case "plus":
+            return terms.plus(args, term.dtype)
+        case "fn" if term.head == ("recip",):
+            return terms.recip(args[0])
+        case "fn" if not args:
+            return terms.number(float(term.head[0].partition(":")[2]), term.dtype)
+        case "fn":
+            return terms.fn(term.head[0], args, term.dtype)
+        case "red":
+            return terms.red(*term.head, args[0])
+        case "delta":
+            return terms.delta(*term.head, term.dtype)
+        case "ren":
+            return terms.rename(args[0], dict(term.head))
+        case _:
+            key, results, indices = term.head
+            return terms.opaque(key, results, tuple(zip(args, indices, strict=True)), term.dtype)

@@ -1,0 +1,84 @@
+"""The egglog signature of terms: what laws are compiled to and what the e-graph is made of; it runs nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+SIGNATURE = """
+(datatype* (T
+    (Leaf i64) (Con String BigRat IxSet MS) (Plus String MS)
+    (Fn0 String String) (Fn1 String String T) (Fn2 String String T T) (Fn3 String String T T T)
+    (Red String IxSet T) (Delta String i64 i64) (Ren i64 T) (Opaque i64 TS))
+  (sort MS (MultiSet T)) (sort IxSet (Set i64)) (sort TS (Vec T)))
+(function term (i64) T :no-merge)
+(function dtype (T) String :no-merge)
+(function value (T) BigRat :no-merge)
+(function free (T) IxSet :merge (set-intersect old new))
+(function frees (MS) IxSet :merge (set-intersect old new))
+(relation mem (MS T))
+(relation todo (MS MS IxSet))
+(relation shared (MS MS IxSet MS MS))
+(ruleset facts)
+"""
+
+CONSTRUCTORS: dict[str, tuple[str, ...]] = {
+    "Leaf": ("i64",),
+    "Con": ("String", "BigRat", "IxSet", "MS"),
+    "Plus": ("String", "MS"),
+    "Fn0": ("String", "String"),
+    "Fn1": ("String", "String", "T"),
+    "Fn2": ("String", "String", "T", "T"),
+    "Fn3": ("String", "String", "T", "T", "T"),
+    "Red": ("String", "IxSet", "T"),
+    "Delta": ("String", "i64", "i64"),
+    "Ren": ("i64", "T"),
+    "Opaque": ("i64", "TS"),
+}
+
+RULESETS = ("simplify", "explore", "merge_sums")
+"""`simplify` runs until nothing changes, `explore` one round at a time, `merge_sums` after the first factoring."""
+
+INDEX_SCALE = 4096
+"""An index is the number size · INDEX_SCALE + ordinal."""
+
+
+def rational(k: Fraction) -> str:
+    """A fraction as egglog text."""
+    return f'(bigrat (from-string "{k.numerator}") (from-string "{k.denominator}"))'
+
+
+def statements(text: str) -> list[str]:
+    """Top-level s-expressions; egglog parses one big text in quadratic time."""
+    found, depth, start = [], 0, 0
+    for k, c in enumerate(text):
+        if c == "(":
+            if depth == 0:
+                start = k
+            depth += 1
+        elif c == ")":
+            depth -= 1
+            if depth == 0:
+                found.append(text[start : k + 1])
+    return found
+
+
+def arguments(node: str) -> tuple[str, str]:
+    """The constructor of an s-expression and the text of its arguments."""
+    name, _, rest = node[1:-1].strip().partition(" ")
+    return name, rest.strip()
+
+
+def constructions(text: str) -> list[str]:
+    """Every application of a constructor inside egglog text, inner ones after outer ones."""
+    found = []
+    for k, c in enumerate(text):
+        if c == "(":
+            depth, end = 0, k
+            for end in range(k, len(text)):
+                depth += {"(": 1, ")": -1}.get(text[end], 0)
+                if depth == 0:
+                    break
+            node = text[k : end + 1]
+            if arguments(node)[0] in CONSTRUCTORS:
+                found.append(node)
+    return list(dict.fromkeys(found))
