@@ -31,7 +31,11 @@ from saturate.ops.constants import Constant, Eye, Full, Iota
 from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.ops.indexing import ScatterAdd, Take
 from saturate.ops.reduction import Argmax, Argmin, Cumsum, Max, Mean, Min, Prod, Sum
+from saturate.ops.contraction import Einsum, Matmul, VecDot
+from saturate.ops.indexing import ScatterAdd, Take
+from saturate.ops.reduction import Argmax, Argmin, Cumsum, Max, Mean, Min, Prod, Sum
 from saturate.ops.select import Where
+from saturate.ops.structure import Broadcast, Concatenate, Flip, Pad, Reshape, Slice, Transpose
 from saturate.ops.structure import Broadcast, Concatenate, Flip, Pad, Reshape, Slice, Transpose
 from saturate.ops.unary import (
     Abs,
@@ -118,11 +122,13 @@ INDEXING: tuple[type[Op], ...] = (Take, ScatterAdd)
 REDUCTION: tuple[type[Op], ...] = (Sum, Mean, Max, Min, Prod, Argmax, Argmin, Cumsum)
 CONTRACTION: tuple[type[Op], ...] = (Matmul, Einsum, VecDot)
 
+STRUCTURE: tuple[type[Op], ...] = (Reshape, Transpose, Broadcast, Slice, Flip, Pad, Concatenate)
+INDEXING: tuple[type[Op], ...] = (Take, ScatterAdd)
+REDUCTION: tuple[type[Op], ...] = (Sum, Mean, Max, Min, Prod, Argmax, Argmin, Cumsum)
+CONTRACTION: tuple[type[Op], ...] = (Matmul, Einsum, VecDot)
+
+ELEMENTWISE = (*ARITHMETIC, *UNARY, *BINARY, *SELECT)
 OPS: dict[str, type[Op]] = {
-    op.name: op
-    for op in (
-        *(*CONSTANTS, *ARITHMETIC, *UNARY, *BINARY, *SELECT),
-        *(*STRUCTURE, *INDEXING, *REDUCTION, *CONTRACTION),
-    )
+    op.name: op for op in (*CONSTANTS, *ELEMENTWISE, *STRUCTURE, *INDEXING, *REDUCTION, *CONTRACTION)
 }
 """Every op by its name, in reading order."""
