@@ -31,11 +31,7 @@ from saturate.ops.constants import Constant, Eye, Full, Iota
 from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.ops.indexing import ScatterAdd, Take
 from saturate.ops.reduction import Argmax, Argmin, Cumsum, Max, Mean, Min, Prod, Sum
-from saturate.ops.contraction import Einsum, Matmul, VecDot
-from saturate.ops.indexing import ScatterAdd, Take
-from saturate.ops.reduction import Argmax, Argmin, Cumsum, Max, Mean, Min, Prod, Sum
 from saturate.ops.select import Where
-from saturate.ops.structure import Broadcast, Concatenate, Flip, Pad, Reshape, Slice, Transpose
 from saturate.ops.structure import Broadcast, Concatenate, Flip, Pad, Reshape, Slice, Transpose
 from saturate.ops.unary import (
     Abs,
