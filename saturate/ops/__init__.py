@@ -71,59 +71,21 @@ from saturate.ops.unary import (
 )
 
 CONSTANTS: tuple[type[Op], ...] = (Constant, Full, Eye, Iota)
-ARITHMETIC: tuple[type[Op], ...] = (Neg, Add, Sub, Mul, Div)
-UNARY: tuple[type[Op], ...] = (
-    *(
-        Exp,
-        Expm1,
-        Exp2,
-        Log,
-        Log1p,
-        Log2,
-        Log10,
-        Sqrt,
-        Cbrt,
-        Square,
-        Reciprocal,
-        Tanh,
-        Sinh,
-        Cosh,
-        Sin,
-        Cos,
-        Tan,
-    ),
-    *(Arctan, Abs, Sign, Floor, Ceil, Rint, Trunc, IsFinite, IsNan, LogicalNot, Cast),
-    *(Expit, Erf, Erfcx, LogNdtr, Gammaln, Polygamma),
-)
-BINARY: tuple[type[Op], ...] = (
-    *(
-        Power,
-        Maximum,
-        Minimum,
-        Fmax,
-        Fmin,
-        Arctan2,
-        Hypot,
-        Logaddexp,
-        Heaviside,
-        Xlogy,
-        FloorDivide,
-        Remainder,
-    ),
+ELEMENTWISE: tuple[type[Op], ...] = (
+    *(Neg, Add, Sub, Mul, Div),
+    *(Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sqrt, Cbrt, Square, Reciprocal),
+    *(Tanh, Sinh, Cosh, Sin, Cos, Tan, Arctan, Expit, Erf, Erfcx, LogNdtr, Gammaln, Polygamma),
+    *(Abs, Sign, Floor, Ceil, Rint, Trunc, IsFinite, IsNan, LogicalNot, Cast),
+    *(Power, Maximum, Minimum, Fmax, Fmin, Arctan2, Hypot, Logaddexp, Xlogy),
+    *(Heaviside, FloorDivide, Remainder),
     *(Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, LogicalAnd, LogicalOr, LogicalXor),
+    Where,
 )
-SELECT: tuple[type[Op], ...] = (Where,)
 STRUCTURE: tuple[type[Op], ...] = (Reshape, Transpose, Broadcast, Slice, Flip, Pad, Concatenate)
 INDEXING: tuple[type[Op], ...] = (Take, ScatterAdd)
 REDUCTION: tuple[type[Op], ...] = (Sum, Mean, Max, Min, Prod, Argmax, Argmin, Cumsum)
 CONTRACTION: tuple[type[Op], ...] = (Matmul, Einsum, VecDot)
 
-STRUCTURE: tuple[type[Op], ...] = (Reshape, Transpose, Broadcast, Slice, Flip, Pad, Concatenate)
-INDEXING: tuple[type[Op], ...] = (Take, ScatterAdd)
-REDUCTION: tuple[type[Op], ...] = (Sum, Mean, Max, Min, Prod, Argmax, Argmin, Cumsum)
-CONTRACTION: tuple[type[Op], ...] = (Matmul, Einsum, VecDot)
-
-ELEMENTWISE = (*ARITHMETIC, *UNARY, *BINARY, *SELECT)
 OPS: dict[str, type[Op]] = {
     op.name: op for op in (*CONSTANTS, *ELEMENTWISE, *STRUCTURE, *INDEXING, *REDUCTION, *CONTRACTION)
 }
