@@ -1,4 +1,4 @@
-"""Whether attributes have the types that the fields of a dataclass declare; it knows no op."""
+"""Whether the fields of a dataclass hold values of the types that it declares; it knows no op."""
 
 from __future__ import annotations
 
@@ -6,56 +6,42 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 Check = Callable[[Any], bool]
-
-
-def is_int(value: object) -> bool:
-    """Whether this is a Python int, and no bool."""
-    return type(value) is int
-
-
-def is_number(value: object) -> bool:
-    """Whether this is a float, or an int that converts to one; no bool."""
-    return isinstance(value, float) or (is_int(value) and -_LARGEST <= value <= _LARGEST)  # type: ignore[operator]
-
-
-def is_scalar(value: object) -> bool:
-    """Whether this is a literal: a bool or a number."""
-    return type(value) is bool or is_number(value)
-
-
-def _tuple_of(check: Check) -> Check:
-    return lambda value: isinstance(value, tuple) and all(map(check, value))
-
-
-def _optional(check: Check) -> Check:
-    return lambda value: value is None or check(value)
-
-
 _LARGEST = int(sys.float_info.max)
-_CHECKS: dict[str, Check] = {
-    "bool": lambda value: type(value) is bool,
-    "int": is_int,
-    "float": is_number,
-    "str": lambda value: isinstance(value, str),
-    "Scalar": is_scalar,
-    "Scalar | None": _optional(is_scalar),
-    "float | None": _optional(is_number),
-    "int | None": _optional(is_int),
-    "tuple[int, ...]": _tuple_of(is_int),
-    "tuple[str, ...]": _tuple_of(lambda value: isinstance(value, str)),
-}
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a float, or an int that converts to one; a bool is none."""
+    return isinstance(value, float) or (type(value) is int and abs(value) <= _LARGEST)
+
+
+def _checker(declared: Any) -> Check:
+    """The check for one type. As in Python a float may be given as an int; a bool is neither."""
+    if declared is float:
+        return is_number
+    if declared in (bool, int):
+        return lambda value: type(value) is declared
+    if get_origin(declared) is tuple:
+        item = _checker(get_args(declared)[0])
+        return lambda value: isinstance(value, tuple) and all(map(item, value))
+    if get_origin(declared) in (Union, UnionType):
+        choices = get_args(declared)
+        checks = [_checker(c) for c in choices if not (c is int and float in choices)]
+        return lambda value: any(check(value) for check in checks)
+    kind: type = declared
+    return lambda value: isinstance(value, kind)
 
 
 @lru_cache(maxsize=1024)
-def _checks(cls: type) -> tuple[tuple[str, str, Check], ...]:
-    known = ((f.name, str(f.type)) for f in fields(cls))
-    return tuple((name, declared, _CHECKS[declared]) for name, declared in known if declared in _CHECKS)
+def _checks(cls: type[Any]) -> tuple[tuple[str, str, Check], ...]:
+    hints = get_type_hints(cls)
+    return tuple((f.name, str(f.type), _checker(hints[f.name])) for f in fields(cls))
 
 
-def wrong_field(instance: object) -> tuple[str, str] | None:
+def wrong_field(instance: Any) -> tuple[str, str] | None:
     """Name and declared type of the first field, in order, whose value does not have that type."""
     for name, declared, check in _checks(type(instance)):
         if not check(getattr(instance, name)):

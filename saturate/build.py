@@ -56,6 +56,7 @@ class Builder:
         """Append `op` applied to `operands`; the type is the op's own answer."""
         types = tuple(v.type for v in operands)
         op.check_operands(types)
+        op.check_attributes()
         kind = op.type(*types)
         value = self._value_id()
         self._node_count += 1

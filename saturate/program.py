@@ -160,6 +160,7 @@ def _check_node(node: Node, types: Mapping[str, Type]) -> None:
     operands = tuple(types[v] for v in node.operands)
     try:
         op.check_operands(operands)
+        op.check_attributes()
         true = op.type(*operands)
     except ShapeError as error:
         code = op.code("type") if error.code == ShapeError.code else error.code
