@@ -116,7 +116,6 @@ STRUCTURE = [
             ),
             lambda x, fill=fill: np.pad(x, (1, 0), constant_values=fill),
             ("float64", "float32"),
-            order=1,
         )
         for fill in (np.inf, -np.inf, np.nan)
     ),

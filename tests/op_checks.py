@@ -103,17 +103,18 @@ def central_differences(
         for sign in (1.0, -1.0):
             moved = x.copy()
             moved[index] += sign * step
-            out = run(program, [*arrays[:slot], moved, *arrays[slot + 1 :]])[0]
-            values.append(np.sum(cotangent * out))
-        gradient[index] = (values[0] - values[1]) / (2.0 * step)
+            values.append(run(program, [*arrays[:slot], moved, *arrays[slot + 1 :]])[0])
+        high, low = values
+        steady = (high == low) | (np.isnan(high) & np.isnan(low))  # infinities that the input does not move
+        change = np.subtract(high, low, where=~steady, out=np.zeros_like(high))
+        gradient[index] = np.sum(cotangent * change) / (2.0 * step)
     return gradient
 
 
 def gradient_outputs(program: Program) -> list[Program]:
     """One program for each gradient of ⟨cotangent, output⟩, with the gradient as its output.
 
-    The cotangent is an input like the others, renamed, so that each can be differentiated again.
+    The cotangent is the last input, so each can be differentiated again by it, too.
     """
     joint = gradient_program(program, float_inputs(program), seed="input")
-    inputs = tuple(replace(i, name="g") if i.name == "cotangent" else i for i in joint.inputs)
-    return [Program(name, inputs, joint.nodes, (value,)) for name, value in joint.gradients]
+    return [Program(name, joint.inputs, joint.nodes, (value,)) for name, value in joint.gradients]
