@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from saturate.errors import ShapeError
 from saturate.op import Array, Op, Type, literal
 
@@ -31,24 +33,37 @@ class Constant(Op):
     def text(self, *operands: str) -> str:
         """`np.array([...], dtype="float32")`, or `constants["<digest>"]` where the array is large."""
         value = self.array.value
-        if self.saved:
+        if is_saved(self.array):
             return f'constants["{self.array.digest}"]'
         if value.size == 0:
             return f'np.zeros({value.shape}, dtype="{value.dtype.name}")'
-        return f'np.array({nested(value.tolist())}, dtype="{value.dtype.name}")'
-
-    @property
-    def saved(self) -> bool:
-        """Whether the array is too large to be shown, or has no exact literals, and is kept in a file."""
-        return self.array.value.size > SHOWN or self.array.value.dtype.itemsize > 8
+        return f'np.array({nested(numbers(self.array))}, dtype="{value.dtype.name}")'
 
     def evaluate(self, xp: ModuleType, *arrays: Any) -> Any:
         """The array, read-only on NumPy."""
         return xp.asarray(self.array.value)
 
 
+def is_saved(array: Array) -> bool:
+    """Whether the array is too large to be shown, or has no exact literals, and is kept in a file."""
+    value = array.value
+    return value.size > SHOWN or Array(np.array(numbers(array), value.dtype).reshape(value.shape)) != array
+
+
+def numbers(array: Array) -> Any:
+    """The array as nested lists of Python numbers, floats as short as their dtype lets them be."""
+    value = array.value
+    short = [_short(x) for x in value.ravel()] if value.dtype.kind == "f" else value.ravel().tolist()
+    return np.array(short, object).reshape(value.shape).tolist()
+
+
+def _short(x: Any) -> float:
+    printed = float(str(x))
+    return printed if type(x)(printed) == x else float(x)
+
+
 def nested(value: Any) -> str:
-    """A nested list of numbers as Python text over `np`."""
+    """Nested lists of numbers as Python text over `np`."""
     return f"[{', '.join(map(nested, value))}]" if isinstance(value, list) else literal(value)
 
 
