@@ -140,6 +140,7 @@ class Terms:
         if k == 0:
             if all(FINITE in f.facts for f in members):
                 members, summed = [], frozenset()
+        members, summed = self._diagonals(members, summed)
         free: Indices = frozenset().union(*(m.free for m in members))
         for index in sorted(summed - free):
             k *= index.size
@@ -152,6 +153,17 @@ class Terms:
         if _is_tie_count(summed, members) and k > 0:
             facts |= {NONZERO}
         return self._make("con", (k, summed), tuple(members), dtype, free - summed, facts)
+
+    def _diagonals(self, members: list[Term], summed: Indices) -> tuple[list[Term], Indices]:
+        """Σ_j δ(i,j)·a = a[j → i], where no other factor carries both."""
+        for delta in [m for m in members if m.kind == "delta"]:
+            for i, j in (delta.head, delta.head[::-1]):
+                others = [m for m in members if m is not delta]
+                if j in summed and not any({i, j} <= m.free for m in others):
+                    members = [self.rename(m, {j: i}) for m in others]
+                    summed -= {j}
+                    break
+        return members, summed
 
     def plus(self, members: Iterable[Term], dtype: str) -> Term:
         """Sum of members; constants are added up and equal members counted."""

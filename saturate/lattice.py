@@ -1,0 +1,373 @@
+"""From classes of terms to ways to compute them: every step that a runner can do, priced.
+
+A product over n factors spans the subsets of its factors: two subsets are multiplied or contracted over the indices
+that occur nowhere else, a factor alone is summed over such indices, and the coefficient joins a narrow factor or the
+end. A sum spans the subsets of its members. Subsets are shared between all products and sums by name, so that what
+one program value is to another is found by looking, not by search. Subsets larger than all that they are made of
+and made for are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from saturate.algebra import Ix
+from saturate.egraph import TermClasses, TermNode
+from saturate.extract import Classes, ENode
+from saturate.extract.costs import Pass, Profile, roofline
+from saturate.ops import OPS
+
+ALL_ORDERS = 6
+"""Sums of more members than this are added one after another, narrow ones first."""
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One way to compute a value: `kind` with its attributes, over values by number.
+
+    leaf · number(k) · mul · div · square · scale(k) · over(k): k / a · add · sub · plus(k): a + k · minus(k): k − a ·
+    sum(S) · dot(S) · fn(name, slots) · red(kind, S) · ren(pairs) · delta · opaque. In a `fn`, `slots` holds a number
+    where the operand is a literal and None where it is a value.
+    """
+
+    kind: str
+    head: tuple[Any, ...]
+    args: tuple[int, ...]
+    law: str
+
+
+@dataclass
+class Lattice:
+    """Values that may be computed, numbered; `steps[v]` are the ways to compute value v."""
+
+    classes: TermClasses
+    profile: Profile = field(default_factory=Profile)
+    steps: list[list[Step]] = field(default_factory=list)
+    free: list[frozenset[Ix]] = field(default_factory=list)
+    dtype: list[str] = field(default_factory=list)
+    class_of: list[int | None] = field(default_factory=list)
+    _by_key: dict[Key, int] = field(default_factory=dict)
+    _products: dict[Key, int] = field(default_factory=dict)
+    _sums: dict[Key, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for number, nodes in enumerate(self.classes.nodes):
+            for node in nodes:
+                if node.kind == "con":
+                    self._products.setdefault((*node.head, node.args, node.dtype), number)
+                elif node.kind == "plus":
+                    self._sums.setdefault((node.args, node.dtype), number)
+
+    # values
+
+    def value(self, number: int) -> int:
+        """The value of a class of terms."""
+        free, dtype = self.classes.free[number], self.classes.dtype[number]
+        found, new = self._named(("class", number), free, dtype, number)
+        if new:
+            for step in self._of_class(number, found):
+                self._add(found, step)
+        return found
+
+    def value_of_class(self, number: int) -> int | None:
+        """The value of a class where one was asked for."""
+        return self._by_key.get(("class", number))
+
+    def _named(self, key: Key, free: frozenset[Ix], dtype: str, number: int | None = None) -> tuple[int, bool]:
+        if key in self._by_key:
+            return self._by_key[key], False
+        self._by_key[key] = len(self.steps)
+        self.steps.append([])
+        self.free.append(free)
+        self.dtype.append(dtype)
+        self.class_of.append(number)
+        return len(self.steps) - 1, True
+
+    def _add(self, value: int, step: Step) -> None:
+        if value not in step.args and step not in self.steps[value]:
+            self.steps[value].append(step)
+
+    def size(self, indices: Iterable[Ix]) -> int:
+        """Number of elements over indices."""
+        return prod(i.size for i in indices)
+
+    def product(self, k: Fraction, summed: frozenset[Ix], factors: tuple[int, ...], dtype: str, law: str) -> int:
+        """The value k · Σ ∏ of classes: that of a class where one is known to equal it."""
+        if k == 1 and not summed and len(factors) == 1:
+            return self.value(factors[0])
+        known = self._products.get((k, summed, factors, dtype))
+        if known is not None:
+            return self.value(known)
+        free: frozenset[Ix] = frozenset().union(*(self.classes.free[f] for f in factors)) - summed
+        found, new = self._named(("con", k, summed, factors, dtype), free, dtype)
+        if new:
+            self._expand_product(found, k, summed, factors, dtype, law)
+        return found
+
+    def total(self, members: tuple[int, ...], dtype: str, law: str) -> int:
+        """The value of a sum of classes."""
+        if len(members) == 1:
+            return self.value(members[0])
+        known = self._sums.get((members, dtype))
+        if known is not None:
+            return self.value(known)
+        free: frozenset[Ix] = frozenset().union(*(self.classes.free[m] for m in members))
+        found, new = self._named(("plus", members, dtype), free, dtype)
+        if new:
+            self._expand_sum(found, members, dtype, law)
+        return found
+
+    # the steps of a class
+
+    def _of_class(self, number: int, me: int) -> Iterator[Step]:
+        constant = self.classes.constant[number]
+        if constant is not None:
+            yield Step("number", (constant,), (), "")
+            return
+        for node in self.classes.nodes[number]:
+            match node.kind:
+                case "con":
+                    self._expand_product(me, *node.head, node.args, node.dtype, node.law)
+                case "plus":
+                    self._expand_sum(me, node.args, node.dtype, node.law)
+                case "fn":
+                    yield self._function(node)
+                case _:
+                    yield Step(node.kind, node.head, tuple(self.value(a) for a in node.args), node.law)
+
+    def _function(self, node: TermNode) -> Step:
+        if node.head == ("recip",):
+            return Step("over", (Fraction(1),), (self.value(node.args[0]),), node.law)
+        slots: list[Fraction | float | None] = []
+        args: list[int] = []
+        for a in node.args:
+            constant = self._literal(a)
+            slots.append(constant)
+            if constant is None:
+                args.append(self.value(a))
+        if not args and node.args:
+            slots[0] = None
+            args.append(self.value(node.args[0]))
+        return Step("fn", (node.head[0], tuple(slots)), tuple(args), node.law)
+
+    def _literal(self, number: int) -> Fraction | float | None:
+        if self.classes.constant[number] is not None:
+            return self.classes.constant[number]
+        for node in self.classes.nodes[number]:
+            if node.kind == "fn" and node.head[0].startswith("literal:"):
+                return float(node.head[0].partition(":")[2])
+        return None
+
+    # products
+
+    def _expand_product(
+        self, me: int, k: Fraction, summed: frozenset[Ix], factors: tuple[int, ...], dtype: str, law: str
+    ) -> None:
+        for step in _Product(self, k, summed, factors, dtype, law).steps():
+            self._add(me, step)
+
+    def reciprocal_of(self, number: int) -> int | None:
+        """The class of x where the class is that of 1/x."""
+        for node in self.classes.nodes[number]:
+            if node.kind == "fn" and node.head == ("recip",):
+                return node.args[0]
+        return None
+
+    # sums
+
+    def _expand_sum(self, me: int, members: tuple[int, ...], dtype: str, law: str) -> None:
+        literals = [m for m in members if self.classes.constant[m] is not None]
+        if literals:
+            rest = tuple(m for m in members if m not in literals)
+            k = sum((self.classes.constant[m] or Fraction(0) for m in literals), Fraction(0))
+            self._add(me, Step("plus", (k,), (self.total(rest, dtype, law),), law))
+            if len(rest) == 1:
+                for minus in self._negated(rest[0], law):
+                    self._add(me, Step("minus", (k,), (minus,), law))
+            return
+        for left, right in _splits(self._by_width(members)):
+            a, b = self.total(left, dtype, law), self.total(right, dtype, law)
+            self._add(me, Step("add", (), (a, b), law))
+            for one, other in ((left, right), (right, left)):
+                if len(other) == 1:
+                    for minus in self._negated(other[0], law):
+                        self._add(me, Step("sub", (), (self.total(one, dtype, law), minus), law))
+
+    def _by_width(self, members: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(members, key=lambda m: (self.size(self.classes.free[m]), m)))
+
+    def _negated(self, number: int, law: str) -> list[int]:
+        """Values whose negation is the class."""
+        found = []
+        for node in self.classes.nodes[number]:
+            if node.kind == "con" and node.head[0] < 0:
+                k, summed = node.head
+                found.append(self.product(-k, summed, node.args, node.dtype, node.law if law == "program" else law))
+        return list(dict.fromkeys(found))
+
+    # prices
+
+    def price(self, value: int, step: Step) -> float:
+        """Cost of a step in nanoseconds."""
+        return roofline(self.pass_of(value, step), self.profile)
+
+    def pass_of(self, value: int, step: Step) -> Pass:
+        """The step as a pass over memory."""
+        out = self.size(self.free[value])
+        reads = sum(self.size(self.free[a]) for a in step.args)
+        itemsize = np.dtype(self.dtype[value]).itemsize
+        match step.kind:
+            case "leaf" | "number" | "ren" | "delta":
+                return Pass("view", 0, 0, itemsize, 0.0)
+            case "sum" | "red":
+                return Pass("reduce", out, reads, itemsize, reads)
+            case "dot":
+                return self._dot(out, reads, itemsize, step)
+            case "fn":
+                name = step.head[0]
+                flops = 2.0 if name.startswith("cast:") else OPS[name].flops
+                return Pass("elementwise", out, reads, itemsize, flops * out)
+            case "div" | "over":
+                return Pass("elementwise", out, reads, itemsize, 2.0 * out)
+            case "opaque":
+                _, shapes = step.head[0]
+                elements = max([out, *(prod(s) for s in shapes)])
+                return Pass("elementwise", out, reads, itemsize, 4.0 * elements)
+            case _:
+                return Pass("elementwise", out, reads, itemsize, float(out))
+
+    def _dot(self, out: int, reads: int, itemsize: int, step: Step) -> Pass:
+        a, b = (self.free[v] for v in step.args)
+        depth = self.size(step.head[0])
+        batch = self.size((a & b) - step.head[0])
+        matrix = bool(a - b) or bool(b - a)
+        return Pass("dot", out, reads, itemsize, 2.0 * out * depth, batch if matrix else 0)
+
+    # extraction
+
+    def to_classes(self, roots: Iterable[int]) -> Classes:
+        """The lattice as classes for an extractor, with prices; steps stand in order."""
+        nodes = tuple(
+            tuple(
+                ENode(f"{v}.{k}", step.kind, step.args, self.price(v, step)) for k, step in enumerate(steps)
+            )
+            for v, steps in enumerate(self.steps)
+        )
+        return Classes(nodes, tuple(dict.fromkeys(roots)), tuple(str(v) for v in range(len(nodes))))
+
+
+def _splits(members: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Ways to split a multiset in two, each once; many members only one after another."""
+    n = len(members)
+    if n > ALL_ORDERS:
+        yield tuple(sorted(members[:-1])), members[-1:]
+        return
+    for mask in range(1, 1 << (n - 1)):
+        left = tuple(sorted(members[k] for k in range(n) if not mask >> k & 1))
+        right = tuple(sorted(members[k] for k in range(n) if mask >> k & 1))
+        yield left, right
+
+
+class _Product:
+    """The steps of one product: its subsets of factors, as masks."""
+
+    def __init__(
+        self, lattice: Lattice, k: Fraction, summed: frozenset[Ix], factors: tuple[int, ...], dtype: str, law: str
+    ) -> None:
+        self.lattice, self.k, self.summed, self.factors = lattice, k, summed, factors
+        self.dtype, self.law = dtype, law
+        self.frees = [lattice.classes.free[f] for f in factors]
+        self.full = (1 << len(factors)) - 1
+        self.result = self._out(self.full)
+        self.limit = max([lattice.size(self.result), *(lattice.size(f) for f in self.frees)])
+
+    def _indices(self, mask: int) -> frozenset[Ix]:
+        return frozenset().union(*(f for k, f in enumerate(self.frees) if mask >> k & 1))
+
+    def _private(self, mask: int) -> frozenset[Ix]:
+        """Summed indices that occur in the subset alone."""
+        return (self._indices(mask) & self.summed) - self._indices(self.full & ~mask)
+
+    def _out(self, mask: int) -> frozenset[Ix]:
+        return self._indices(mask) - self._private(mask)
+
+    def _sub(self, mask: int, k: Fraction = Fraction(1), keep: frozenset[Ix] = frozenset()) -> int:
+        """The value of a subset, summed over what occurs in it alone but for `keep`."""
+        chosen = tuple(f for n, f in enumerate(self.factors) if mask >> n & 1)
+        return self.lattice.product(k, self._private(mask) - keep, chosen, self.dtype, self.law)
+
+    def steps(self) -> Iterator[Step]:
+        """Every last step of the product."""
+        n = len(self.factors)
+        if n == 0:
+            yield Step("number", (self.k,), (), self.law)
+            return
+        if self.k != 1:
+            yield from self._scaled()
+        if n == 1:
+            yield from self._single(1, self.k)
+        elif self.k == 1:
+            yield from self._pairs(Fraction(1))
+
+    def _scaled(self) -> Iterator[Step]:
+        """The coefficient at the end, or on the narrowest factor."""
+        yield Step("scale", (self.k,), (self._sub(self.full),), self.law)
+        sizes = [self.lattice.size(f) for f in self.frees]
+        narrow = min(range(len(sizes)), key=lambda n: (sizes[n], n))
+        if len(self.factors) > 1:
+            yield from self._pairs(self.k, 1 << narrow)
+
+    def _single(self, mask: int, k: Fraction) -> Iterator[Step]:
+        factor = self.factors[0]
+        if self._private(mask):
+            if k == 1:
+                yield Step("sum", (self._private(mask),), (self.lattice.value(factor),), self.law)
+            return
+        below = self.lattice.reciprocal_of(factor)
+        if below is not None:
+            yield Step("over", (k,), (self.lattice.value(below),), self.law)
+
+    def _pairs(self, k: Fraction, scaled: int = 0) -> Iterator[Step]:
+        """Two subsets; the coefficient goes to the one that holds the `scaled` factor."""
+        for left in range(1, self.full):
+            right = self.full & ~left
+            if left > right or not self._narrow(left) or not self._narrow(right):
+                continue
+            shared = self._private(self.full) - self._private(left) - self._private(right)
+            ks = (k if left & scaled else Fraction(1), k if right & scaled else Fraction(1))
+            a, b = self._sub(left, ks[0]), self._sub(right, ks[1])
+            yield from self._pair(left, right, a, b, shared, ks)
+
+    def _narrow(self, mask: int) -> bool:
+        return self.lattice.size(self._out(mask)) <= self.limit
+
+    def _pair(
+        self, left: int, right: int, a: int, b: int, shared: frozenset[Ix], ks: tuple[Fraction, Fraction]
+    ) -> Iterator[Step]:
+        if shared:
+            yield Step("dot", (shared,), (a, b), self.law)
+            if self.k == 1 and self._out(left) == self._out(right):
+                whole = self._sub(self.full, keep=shared)
+                yield Step("sum", (shared,), (whole,), self.law)
+            return
+        yield Step("square", (), (a,), self.law) if a == b else Step("mul", (), (a, b), self.law)
+        for over, other, k in ((left, b, ks[0]), (right, a, ks[1])):
+            below = self._below(over)
+            if below is not None and k == 1:
+                yield Step("div", (), (other, below), self.law)
+
+    def _below(self, mask: int) -> int | None:
+        """The value of x where the subset is 1/x."""
+        below = [self.lattice.reciprocal_of(f) for n, f in enumerate(self.factors) if mask >> n & 1]
+        if any(b is None for b in below) or self._private(mask):
+            return None
+        chosen = tuple(sorted(b for b in below if b is not None))
+        return self.lattice.product(Fraction(1), frozenset(), chosen, self.dtype, self.law)

@@ -1,0 +1,97 @@
+"""Running laws on an e-graph: the schedule, its limits and the log; it knows no single law.
+
+What only simplifies runs to the end after every step. What explores runs one round at a time: twice alone, as merging
+sums before the first factoring loses shared factors, then with the merging of sums. The engine has no limit of its
+own inside a round, so size and clock are read between rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from saturate.algebra import Term
+from saturate.egraph import EGraph, LawRun, TermClasses
+from saturate.rules.compile import rules_text
+from saturate.rules.law import Law
+
+SATURATED, NODE_LIMIT, TIME_LIMIT, ROUND_LIMIT, INTERRUPTED = (
+    "saturated", "node limit", "time limit", "round limit", "interrupted",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends: rounds of exploration, e-nodes, and seconds as a backstop.
+
+    Counts come first, so that the same input gives the same answer on any machine; a limit that ends a search is
+    named in the report.
+    """
+
+    seconds: float = 60.0
+    nodes: int = 200_000
+    rounds: int = 5
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of exploration: e-nodes after it and seconds."""
+
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """A finished search: its classes, why it stopped, its rounds and the laws' matches and times."""
+
+    classes: TermClasses
+    stopped: str
+    rounds: tuple[Round, ...]
+    laws: dict[str, LawRun] = field(compare=False)
+
+
+def saturate(
+    terms: Iterable[Term], equal: Iterable[tuple[Term, Term]], laws: Iterable[Law], limits: Limits
+) -> Saturation:
+    """Load terms (operands first), state the equal pairs, run the laws, read the classes.
+
+    An interrupt (Ctrl-C) between rounds ends the search with what was found.
+    """
+    graph = EGraph(rules_text(laws))
+    graph.load(terms)
+    for a, b in equal:
+        graph.union(a, b)
+    rounds: list[Round] = []
+    stopped = _run(graph, limits, rounds)
+    return Saturation(graph.classes(), stopped, tuple(rounds), graph.runs)
+
+
+def _run(graph: EGraph, limits: Limits, rounds: list[Round]) -> str:
+    start = perf_counter()
+    try:
+        _simplify(graph)
+        for count in range(limits.rounds):
+            before = perf_counter()
+            merged = count >= 2 and graph.run("merge_sums")
+            changed = graph.run("explore") or merged
+            _simplify(graph)
+            rounds.append(Round(graph.size(), perf_counter() - before))
+            if not changed and count >= 2:
+                return SATURATED
+            if rounds[-1].nodes > limits.nodes:
+                return NODE_LIMIT
+            if perf_counter() - start > limits.seconds:
+                return TIME_LIMIT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return ROUND_LIMIT
+
+
+def _simplify(graph: EGraph) -> None:
+    """Facts and simplifying laws until neither changes anything."""
+    changed = True
+    while changed:
+        facts = graph.run("facts", saturate=True)
+        changed = graph.run("simplify", saturate=True) or facts

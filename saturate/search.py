@@ -1,0 +1,114 @@
+"""The middle of the road: from a baseline program to the cheapest program that the laws allow, not yet checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from saturate.algebra import Term
+from saturate.denote import Denotation, denote
+from saturate.extract import EXTRACTORS, Classes, Extraction
+from saturate.extract.costs import Profile
+from saturate.facts import Facts
+from saturate.lattice import Lattice
+from saturate.lower import Lowered, Root, lower
+from saturate.normal import Simplified, needed, simplify
+from saturate.op import Op
+from saturate.ops.constants import Constant
+from saturate.program import Program
+from saturate.rules.law import Law
+from saturate.saturation import Limits, Saturation, saturate
+
+
+@dataclass(frozen=True)
+class Search:
+    """Everything that a search found, so that another choice can be taken out of it."""
+
+    baseline: Program
+    denotation: Denotation
+    simplified: Simplified
+    saturation: Saturation
+    lattice: Lattice
+    roots: tuple[Root, ...]
+    classes: Classes
+    seconds: Mapping[str, float]
+
+    def term_of(self, value: str) -> Term | None:
+        """The simplified term of a value of the baseline, None where nothing needs it."""
+        return self.simplified.image.get(self.denotation.values[value].id)
+
+    def lattice_value(self, value: str) -> int | None:
+        """The value of the lattice that a value of the baseline is, None where nothing computes it."""
+        term = self.term_of(value)
+        if term is None or term.id not in self.saturation.classes.of_term:
+            return None
+        return self.lattice.value_of_class(self.saturation.classes.of_term[term.id])
+
+
+def search(
+    baseline: Program,
+    laws: Iterable[Law],
+    limits: Limits,
+    facts: Mapping[str, Facts] | None = None,
+    profile: Profile | None = None,
+) -> Search:
+    """Denote, decide equalities by computation, saturate, and span the ways to compute every class."""
+    clock = [perf_counter()]
+    denotation = denote(baseline, facts)
+    wanted = [denotation.values[v] for v in baseline.results]
+    simplified = simplify(denotation.terms, wanted)
+    results = [simplified.image[t.id] for t in wanted]
+    clock.append(perf_counter())
+    terms = needed(results)
+    kept = {t.id for t in terms}
+    equal = [(a, b) for a, b in simplified.equal if a.id in kept and b.id in kept]
+    saturation = saturate(terms, equal, laws, limits)
+    clock.append(perf_counter())
+    lattice = Lattice(saturation.classes, profile or Profile())
+    roots = tuple(
+        Root(lattice.value(saturation.classes.of_term[term.id]), denotation.axes[v], baseline.types[v].shape)
+        for v, term in zip(baseline.results, results, strict=True)
+    )
+    classes = lattice.to_classes(r.value for r in roots)
+    clock.append(perf_counter())
+    stages = ("denote", "saturate", "span")
+    seconds = {s: b - a for s, a, b in zip(stages, clock, clock[1:], strict=False)}
+    return Search(baseline, denotation, simplified, saturation, lattice, roots, classes, seconds)
+
+
+def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = frozenset()) -> Extraction:
+    """The cheapest choice without the barred steps."""
+    classes = found.classes
+    if barred:
+        nodes = tuple(
+            tuple(replace(n, cost=1e15) if (v, k) in barred else n for k, n in enumerate(ways))
+            for v, ways in enumerate(classes.nodes)
+        )
+        classes = Classes(nodes, classes.roots, classes.names)
+    return EXTRACTORS[extractor](classes)
+
+
+def emit(found: Search, extraction: Extraction) -> Lowered:
+    """The program of a choice, values named as the user's function names them."""
+    baseline = found.baseline
+    labels: dict[int, str] = {}
+    for node in baseline.nodes:
+        if node.label:
+            value = found.lattice_value(node.value)
+            if value is not None:
+                labels.setdefault(value, node.label)
+    constants: dict[str, Op] = {
+        f"const:{n.op.array.digest}": n.op for n in baseline.nodes if isinstance(n.op, Constant)
+    }
+    return lower(
+        found.lattice,
+        extraction.choice,
+        found.roots,
+        tuple(name for name, _ in baseline.gradients),
+        baseline.inputs,
+        {i.name: found.denotation.axes[i.value] for i in baseline.inputs},
+        constants,
+        labels,
+        baseline.name,
+    )
