@@ -1,4 +1,4 @@
-"""The errors that saturate raises; each has a stable `code` and says who needs what, what came, and what to do."""
+"""The errors that saturate raises: a stable `code`, and who needs what, what came, and what to do."""
 
 
 class SaturateError(Exception):
@@ -67,3 +67,12 @@ class RunnerError(SaturateError):
     """A runner that is not available here, or that fails on a program."""
 
     code = "runner"
+
+
+def shown(value: object) -> str:
+    """`repr` of what came, short enough for a message; an int of thousands of digits has none in Python."""
+    try:
+        text = repr(value)
+    except ValueError:
+        text = f"an unprintable {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:100]} … {text[-60:]}"

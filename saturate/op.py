@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from saturate.attributes import is_number, wrong_field
-from saturate.errors import ProgramError, ShapeError
+from saturate.attributes import LARGEST, is_number, wrong_field
+from saturate.errors import ProgramError, ShapeError, shown
 
 if TYPE_CHECKING:
     from saturate.build import Value
@@ -45,7 +45,8 @@ class Type:
         for bound in (self.low, self.high):
             if not (bound is None or is_number(bound)):
                 raise ProgramError(
-                    f"a Type needs numbers as low and high, got {bound!r}", code="malformed_derivative_ir"
+                    f"a Type needs numbers as low and high, got {shown(bound)}",
+                    code="malformed_derivative_ir",
                 )
 
     @property
@@ -73,17 +74,19 @@ class Type:
 
 
 def _checked_shape(shape: Any) -> tuple[int, ...]:
+    if type(shape) is tuple and all(type(n) is int and 0 <= n <= LARGEST for n in shape):
+        return shape
     if isinstance(shape, tuple | list):
         sizes = [int(n) if isinstance(n, int | np.integer) and not isinstance(n, bool) else n for n in shape]
-        if all(type(n) is int and n >= 0 for n in sizes):
+        if all(type(n) is int and 0 <= n <= LARGEST for n in sizes):
             return tuple(sizes)
         if any(isinstance(n, str) for n in sizes):
             raise ProgramError(
-                f"a Type needs sizes that are known, got the symbolic shape {shape!r}",
+                f"a Type needs sizes that are known, got the symbolic shape {shown(shape)}",
                 code="unresolved_symbolic_shape",
             )
     raise ProgramError(
-        f"a Type needs a shape of non-negative ints, got {shape!r}", code="missing_shape_metadata"
+        f"a Type needs a shape of non-negative ints, got {shown(shape)}", code="missing_shape_metadata"
     )
 
 
@@ -91,7 +94,7 @@ def _dtype_name(dtype: Any) -> str:
     name = _known_dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
     if name is None:
         raise ProgramError(
-            f"a Type needs a boolean, integer or real floating dtype, got {dtype!r}",
+            f"a Type needs a boolean, integer or real floating dtype, got {shown(dtype)}",
             code="missing_dtype_metadata",
         )
     return name
@@ -157,7 +160,7 @@ class Op:
     """Source of a function that `text` calls, printed once at the top of emitted source."""
     codes: ClassVar[Mapping[str, str]] = {}
     """Error codes of this op where they are not the usual ones: by field name, "operands" for their number,
-    "type" for types that do not fit."""
+    "attribute" for one that it does not have, "type" for types that do not fit."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -236,7 +239,8 @@ class Op:
         if wrong is not None:
             name, declared = wrong
             raise ProgramError(
-                f"{self.name} needs {declared} as {name}, got {getattr(self, name)!r}", code=self.code(name)
+                f"{self.name} needs {declared} as {name}, got {shown(getattr(self, name))}",
+                code=self.code(name),
             )
 
     @classmethod

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from saturate.errors import ProgramError, SaturateError, ShapeError
+from saturate.errors import ProgramError, SaturateError, ShapeError, shown
 from saturate.op import Op, Type
 
 
@@ -52,7 +52,7 @@ class Program:
         types: dict[str, Type] = {}
         names: set[str] = set()
         for given in self.inputs:
-            _define(types, given.value, given.type, f"input {given.name!r}")
+            _define(types, given.value, given.type, f"input {shown(given.name)}")
             names.add(given.name)
         if len(names) != len(self.inputs):
             raise _malformed("a program needs distinct input names")
@@ -120,28 +120,30 @@ def _strings(values: object) -> bool:
 def _check_fields(program: Any) -> None:
     """Raise unless every field has the Python type that it declares; what ids and ops say comes later."""
     if not isinstance(program.name, str):
-        raise _malformed(f"a program needs a str as its name, got {program.name!r}")
+        raise _malformed(f"a program needs a str as its name, got {shown(program.name)}")
     for what, values, kind in (("inputs", program.inputs, Input), ("nodes", program.nodes, Node)):
         if not isinstance(values, tuple) or not all(isinstance(v, kind) for v in values):
-            raise _malformed(f"a program needs a tuple of {kind.__name__} as {what}, got {values!r}")
+            raise _malformed(f"a program needs a tuple of {kind.__name__} as {what}, got {shown(values)}")
     for given in program.inputs:
         if not _strings((given.name, given.value)):
-            raise _malformed(f"an input needs a name and a value id, got {given.name!r}, {given.value!r}")
+            raise _malformed(
+                f"an input needs a name and a value id, got {shown(given.name)}, {shown(given.value)}"
+            )
     for node in program.nodes:
         if not (_strings((node.id, node.value)) and isinstance(node.label, str)):
-            raise _malformed(f"a node needs str as id, value id and label, got {node!r}")
+            raise _malformed(f"a node needs str as id, value id and label, got {shown(node)}")
         if not _strings(node.operands):
-            raise _malformed(f"node {node.id!r} needs a tuple of value ids, got {node.operands!r}")
+            raise _malformed(f"node {node.id!r} needs a tuple of value ids, got {shown(node.operands)}")
     if not _strings(program.outputs):
-        raise _malformed(f"a program needs a tuple of value ids as outputs, got {program.outputs!r}")
+        raise _malformed(f"a program needs a tuple of value ids as outputs, got {shown(program.outputs)}")
     pairs = program.gradients
     if not isinstance(pairs, tuple) or not all(_strings(pair) and len(pair) == 2 for pair in pairs):
-        raise _malformed(f"a program needs pairs of input name and value id as gradients, got {pairs!r}")
+        raise _malformed(f"a program needs pairs of input name and value id as gradients, got {shown(pairs)}")
 
 
 def _define(types: dict[str, Type], value: str, kind: Any, who: str) -> None:
     if not isinstance(kind, Type):
-        raise ProgramError(f"{who} needs a Type, got {kind!r}", code="missing_shape_metadata")
+        raise ProgramError(f"{who} needs a Type, got {shown(kind)}", code="missing_shape_metadata")
     if value in types:
         raise _malformed(f"{who} produces {value!r}, which is produced already")
     types[value] = kind
@@ -151,7 +153,7 @@ def _check_node(node: Node, types: Mapping[str, Type]) -> None:
     op: Any = node.op
     declared: Any = node.type
     if not isinstance(op, Op):
-        raise _malformed(f"node {node.id!r} needs an op, got {op!r}")
+        raise _malformed(f"node {node.id!r} needs an op, got {shown(op)}")
     for operand in node.operands:
         if operand not in types:
             raise _malformed(
@@ -168,7 +170,9 @@ def _check_node(node: Node, types: Mapping[str, Type]) -> None:
     except SaturateError as error:
         raise ProgramError(f"node {node.id!r} ({op.name}): {error}", code=error.code) from error
     if not isinstance(declared, Type):
-        raise ProgramError(f"node {node.id!r} needs a Type, got {declared!r}", code="missing_shape_metadata")
+        raise ProgramError(
+            f"node {node.id!r} needs a Type, got {shown(declared)}", code="missing_shape_metadata"
+        )
     if (true.shape, true.dtype) != (declared.shape, declared.dtype):
         raise ProgramError(
             f"node {node.id!r} ({op.name}) declares {declared}, but its operands make {true}",

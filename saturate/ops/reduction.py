@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from saturate.attributes import is_number
 from saturate.build import Value, apply
 from saturate.errors import ShapeError
 from saturate.op import Op, Type, Work
@@ -52,8 +53,19 @@ __all__ = [
 class Mean(Reduction):
     """out = Σ x over axes / number of summed elements.
 
-    Integers and booleans are averaged in float64, float16 is summed in float32, as in NumPy.
+    Integers and booleans are averaged in float64, float16 is summed in float32, as in NumPy. Raises
+    `ShapeError` where the number does not fit a float.
     """
+
+    def type(self, *operands: Type) -> Type:
+        """The reduced shape, in a floating dtype."""
+        result = super().type(*operands)
+        if not is_number(product(operands[0].shape[a] for a in self.axes)):
+            raise ShapeError(
+                f"mean needs a number of elements that fits a float, got {operands[0]}",
+                code="unsupported_reduction",
+            )
+        return result
 
     def result_dtype(self, x: Type) -> str:
         """float64 unless x is floating."""

@@ -153,6 +153,7 @@ class Reduction(Op):
 
     codes: ClassVar[Mapping[str, str]] = {
         "operands": "unsupported_reduction",
+        "attribute": "unsupported_reduction",
         "type": "reduction_shape_mismatch",
     }
     axes: tuple[int, ...]

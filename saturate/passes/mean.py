@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from math import prod
 
-from saturate.attributes import is_number
 from saturate.errors import ProgramError
 from saturate.ops.reduction import Mean
 from saturate.passes import ones
@@ -86,8 +85,6 @@ def _refusal(node: Node, axes: tuple[int, ...], e: Emitter, strict: bool) -> tup
     for name in (node.id, node.value):
         if e.reserves(name):
             return unsupported, f"{name!r} stands among the reserved ids; give another reserved_id_prefix"
-    if not is_number(prod(x.shape[a] for a in axes)):
-        return unsupported, "the number of its elements needs to fit a float"
     return None
 
 
