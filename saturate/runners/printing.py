@@ -1,0 +1,43 @@
+"""The steps of a program as the lines of a Python function, which runners compile and `source` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saturate.runners.expressions import text
+from saturate.runners.steps import Step, Steps
+
+WIDTH = 100
+
+
+def statement(step: Step, identifiers: Mapping[str, str]) -> str:
+    """`e = np.exp(x - m[:, None])`."""
+    return f"{identifiers[step.value]} = {text(step.whole, identifiers)}"
+
+
+def body(
+    steps: Steps, identifiers: Mapping[str, str], comments: Mapping[str, str] | None = None
+) -> list[str]:
+    """The statements that stand in source, each below its comment and those of the values within it."""
+    lines: list[str] = []
+    for step in steps.steps:
+        if step.printed:
+            notes = (comments or {}).get
+            found = dict.fromkeys(filter(None, map(notes, (*step.inner, step.value))))
+            lines += [f"# {' '.join(note.split())}" for note in found]
+            lines.append(statement(step, identifiers))
+    return lines
+
+
+def indented(lines: list[str]) -> str:
+    """Lines as the body of a function."""
+    return "".join(f"    {line}\n" for line in lines)
+
+
+def listed(head: str, items: list[str], tail: str = "") -> list[str]:
+    """`head` and the items as a tuple, over several lines where one is too long."""
+    comma = "," if len(items) == 1 else ""
+    line = f"{head}({', '.join(items)}{comma}){tail}"
+    if len(line) + 4 <= WIDTH:
+        return [line]
+    return [f"{head}(", *(f"    {item}," for item in items), f"){tail}"]

@@ -1,0 +1,147 @@
+"""A joint program as two: `forward`, without a cotangent, and `backward`, which reads what forward kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from saturate.errors import ProgramError
+from saturate.op import Op, Type
+from saturate.ops.arithmetic import Mul
+from saturate.ops.spreading import Broadcast
+from saturate.ops.unary import Cast
+from saturate.program import Input, Node, Program
+
+COTANGENT = "cotangent"
+"""Name of the input that holds the cotangent of the output, in a joint program and in `backward`."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """`forward` returns the outputs, then the residuals; `backward` takes the residuals, then the cotangent.
+
+    `residuals` are value ids of the joint program, the same in both halves. The outputs of `backward` are the
+    gradients of the joint program, in order.
+    """
+
+    forward: Program
+    backward: Program
+    residuals: tuple[str, ...]
+
+
+def split(program: Program) -> Split:
+    """Split a program that has gradients.
+
+    With an input named "cotangent", `forward` is everything that does not depend on it. Without one the
+    output is a scalar and its cotangent was 1: `forward` is what the outputs need, `backward` is the rest,
+    and it has an input "cotangent" that scales the gradients at the end. Views and arrays without operands
+    that both halves read are made in both, so a residual is never a mere view. Raises `ProgramError` without
+    gradients.
+    """
+    if not program.gradients:
+        raise ProgramError(f"a split needs gradients, and {program.name} has none; differentiate it first")
+    joint = next((i for i in program.inputs if i.name == COTANGENT), None)
+    early = _independent(program, joint.value) if joint else _ancestors(program, program.outputs)
+    wanted = dict.fromkeys(value for _, value in program.gradients)
+    late = _late(program, early, wanted)
+    inside = {n.value for n in late} | ({joint.value} if joint else set())
+    read = {v for n in late for v in n.operands} | set(wanted)
+    order = [*(i.value for i in program.inputs), *(n.value for n in program.nodes)]
+    residuals = tuple(v for v in order if v in read and v not in inside)
+    backward = _backward(program, residuals, late, joint)
+    needed = _ancestors(program, (*program.outputs, *residuals))
+    first = tuple(n for n in program.nodes if n.value in needed)
+    arguments = tuple(i for i in program.inputs if i != joint)
+    forward = Program(f"{program.name}_forward", arguments, first, program.outputs + residuals)
+    return Split(forward, backward, residuals)
+
+
+def _ancestors(program: Program, values: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if value not in found:
+            found.add(value)
+            node = program.producer.get(value)
+            stack.extend(node.operands if node else ())
+    return found
+
+
+def _independent(program: Program, value: str) -> set[str]:
+    """The values that do not depend on this one."""
+    found = {i.value for i in program.inputs if i.value != value}
+    for node in program.nodes:
+        if found.issuperset(node.operands):
+            found.add(node.value)
+    return found
+
+
+def _late(program: Program, early: set[str], wanted: Iterable[str]) -> list[Node]:
+    """What the gradients need and forward lacks, and cheap nodes that would else be residuals."""
+    found: set[str] = set()
+    stack = list(wanted)
+    while stack:
+        value = stack.pop()
+        node = program.producer.get(value)
+        if node is None or value in found or (value in early and not _cheap(node)):
+            continue
+        found.add(value)
+        stack.extend(node.operands)
+    return [n for n in program.nodes if n.value in found]
+
+
+def _cheap(node: Node) -> bool:
+    return node.op.view or not node.operands
+
+
+def _backward(program: Program, residuals: tuple[str, ...], late: list[Node], joint: Input | None) -> Program:
+    """The second half; residuals go by the names of inputs, by labels, or by value ids."""
+    labels = Counter(n.label for n in program.nodes)
+    taken = {i.name for i in program.inputs} | {COTANGENT}
+    named = {i.value: i.name for i in program.inputs}
+    for node in program.nodes:
+        short = node.label and labels[node.label] == 1 and node.label not in taken
+        named[node.value] = node.label if short else node.value
+    inputs = [Input(named[v], v, program.types[v]) for v in residuals]
+    gradients = tuple(value for _, value in program.gradients)
+    if joint is None:
+        joint = Input(
+            COTANGENT, _fresh(program, COTANGENT), Type((), program.types[program.outputs[0]].dtype)
+        )
+        scaled, gradients = _scaled(program, joint, gradients)
+        late = late + scaled
+    return Program(f"{program.name}_backward", (*inputs, joint), tuple(late), gradients)
+
+
+def _scaled(
+    program: Program, cotangent: Input, gradients: tuple[str, ...]
+) -> tuple[list[Node], tuple[str, ...]]:
+    """Nodes that multiply each gradient by the cotangent, and the products in order."""
+    nodes: list[Node] = []
+    types = {cotangent.value: cotangent.type}
+
+    def emit(op: Op, *operands: str) -> str:
+        value = _fresh(program, f"scaled{len(nodes)}")
+        types[value] = op.type(*(types[v] for v in operands))
+        nodes.append(Node(f"n_{value}", value, op, operands, types[value]))
+        return value
+
+    products: dict[str, str] = {}
+    for value in dict.fromkeys(gradients):
+        kind = types[value] = program.types[value]
+        factor = cotangent.value
+        if kind.dtype != cotangent.type.dtype:
+            factor = emit(Cast(kind.dtype), factor)
+        if kind.shape:
+            factor = emit(Broadcast(kind.shape), factor)
+        products[value] = emit(Mul(), value, factor)
+    return nodes, tuple(products[v] for v in gradients)
+
+
+def _fresh(program: Program, value: str) -> str:
+    """The id, made longer until the program has no such value or node."""
+    while value in program.types or f"n_{value}" in {n.id for n in program.nodes}:
+        value += "_"
+    return value
