@@ -59,7 +59,7 @@ def numbers(array: Array) -> Any:
 
 def _short(x: Any) -> float:
     printed = float(str(x))
-    return printed if type(x)(printed) == x else float(x)
+    return printed if np.isnan(x) or type(x)(printed) == x else float(x)
 
 
 def nested(value: Any) -> str:
