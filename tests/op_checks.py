@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,11 @@ from saturate.autodiff import gradient_program
 from saturate.build import Builder
 from saturate.op import AnyArray, Op, Type
 from saturate.program import Program
+
+FLOATS = ("float64", "float32", "float16")
+NUMBERS = (*FLOATS, "int64", "int8", "uint8")
+ALL = (*NUMBERS, "bool")
+SCIPY = ("float64", "float32")
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class Case:
     op: Op
     operands: tuple[Type, ...]
     reference: Callable[..., Any]
-    dtypes: tuple[str, ...] = ("float64", "float32", "float16", "int64", "int8", "uint8", "bool")
+    dtypes: tuple[str, ...] = ALL
     order: int = 2
     """How often the op can be differentiated at the samples."""
 
@@ -50,7 +56,8 @@ def sample(rng: np.random.Generator, x: Type) -> AnyArray:
         low, high = -2.0 if x.low is None else x.low, 2.0 if x.high is None else x.high
         return rng.uniform(low, high, x.shape).astype(x.dtype)
     low, high = 0 if x.low is None else x.low, 5 if x.high is None else x.high
-    return rng.integers(int(low), int(high), x.shape, endpoint=True).astype(x.dtype)
+    low = max(low, np.iinfo(x.dtype).min) if x.dtype != "bool" else low
+    return rng.integers(ceil(low), floor(high), x.shape, endpoint=True).astype(x.dtype)
 
 
 def single(op: Op, operands: Sequence[Type]) -> Program:

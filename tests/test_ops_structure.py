@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from op_cases import STRUCTURE_CASES as CASES
 from op_cases import f, i
-from op_checks import Case, assert_gradients, gradient_outputs, run, single
+from op_checks import assert_gradients, gradient_outputs, run, single
 
 from saturate.build import Builder
 from saturate.op import Op, Type
@@ -15,66 +12,6 @@ from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.ops.indexing import ScatterAdd, Take
 from saturate.ops.reduction import Argmax, Cumsum, Max, Mean, Min, Prod, Sum
 from saturate.ops.structure import Broadcast, Concatenate, Flip, Pad, Reshape, Slice, Transpose
-
-by_case = pytest.mark.parametrize("case", CASES, ids=str)
-
-
-@by_case
-def test_type_and_value_are_numpys(case: Case) -> None:
-    for dtype in case.dtypes:
-        arrays = case.over(dtype).samples()
-        for x in arrays:
-            x.setflags(write=False)
-        expected = np.asarray(case.reference(*arrays))
-        found = np.asarray(case.op.evaluate(np, *arrays))
-        kind = case.op.type(*case.over(dtype).operands)
-        assert (kind.shape, kind.dtype) == (expected.shape, expected.dtype.name)
-        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-        tolerance = 4.0 * np.finfo(found.dtype).eps if kind.is_float else 0.0
-        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
-
-
-@by_case
-def test_memory_order_of_operands_does_not_matter(case: Case) -> None:
-    arrays = case.samples()
-    turned = [np.array(x, order="F") for x in arrays]
-    spread = [np.repeat(x, 2, axis=0)[::2] if x.ndim else x for x in arrays]
-    expected = case.op.evaluate(np, *arrays)
-    for others in (turned, spread):
-        np.testing.assert_allclose(case.op.evaluate(np, *others), expected, rtol=1e-14, atol=1e-14)
-
-
-@by_case
-def test_only_views_share_memory(case: Case) -> None:
-    arrays = case.samples()
-    out = np.asarray(case.op.evaluate(np, *arrays))
-    shares = any(np.shares_memory(out, x) for x in arrays)
-    assert shares == (case.op.view and out.size > 0)
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if c.order >= 1], ids=str)
-def test_first_derivative_is_the_central_difference(case: Case) -> None:
-    assert_gradients(single(case.op, case.operands), case.samples())
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if c.order >= 2], ids=str)
-def test_second_derivative_is_the_central_difference(case: Case) -> None:
-    arrays = case.samples()
-    (out,) = run(single(case.op, case.operands), arrays)
-    cotangent = np.random.default_rng(2).uniform(-1.0, 1.0, out.shape)
-    for gradient in gradient_outputs(single(case.op, case.operands)):
-        assert_gradients(gradient, [*arrays, cotangent])
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if c.op.ufunc], ids=str)
-def test_ufuncs_write_into_a_buffer(case: Case) -> None:
-    arrays = case.samples()
-    expected = np.asarray(case.op.evaluate(np, *arrays))
-    buffer = np.full_like(expected, 7.0)
-    names = [f"x{k}" for k in range(len(arrays))]
-    call: Any = case.op
-    exec(call.into("buffer", *names), {"np": np, "buffer": buffer, **dict(zip(names, arrays, strict=True))})
-    np.testing.assert_array_equal(buffer, expected)
 
 
 @pytest.mark.parametrize("zeros", [0, 1, 2, 3, 5])

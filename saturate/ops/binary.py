@@ -20,7 +20,7 @@ from saturate.ops.arithmetic import neg
 from saturate.ops.arithmetic import sub as sub
 from saturate.ops.elementwise import Binary, Operand, binary
 from saturate.ops.select import where
-from saturate.ops.unary import exp, log
+from saturate.ops.unary import cast, exp, log
 
 if TYPE_CHECKING:
     from saturate.denote import Denoter, Indexed
@@ -163,9 +163,17 @@ class Heaviside(Binary):
 
 
 class Xlogy(Binary):
-    """a·ln b, 0 where a = 0; derivatives ln b and a/b, the latter 0 where a = 0."""
+    """a·ln b, 0 where a = 0; derivatives ln b and a/b, the latter 0 where a = 0.
+
+    With a literal SciPy computes in float64, whatever the operand.
+    """
 
     function, flops = "special.xlogy", 12.0
+
+    def vjp(self, g: Value, out: Value, *operands: Value) -> tuple[Value | None, ...]:
+        """The cotangent times each partial derivative, in the operand's dtype."""
+        found = super().vjp(g, out, *(cast(x, g.dtype) for x in operands))
+        return tuple(d and cast(d, x.dtype) for d, x in zip(found, operands, strict=True))
 
     def _left(self, g: Value, out: Value, a: Operand, b: Operand) -> Value:
         return xlogy(g, b)
@@ -174,6 +182,10 @@ class Xlogy(Binary):
         if not isinstance(a, Value):
             return div(mul(g, a), b)
         return mul(g, div(a, where(equal(a, 0.0), 1.0, b)))
+
+    def denote(self, t: Denoter, *operands: Indexed) -> Indexed | None:
+        """The function by name, of float64 operands where there is a literal."""
+        return super().denote(t, *(t.cast("float64", x) if len(operands) == 1 else x for x in operands))
 
 
 class FloorDivide(Binary):

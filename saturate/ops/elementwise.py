@@ -78,7 +78,8 @@ def result_dtype(function: str, loops: tuple[str, ...], *operands: str) -> str:
             raise ShapeError(
                 f"{name} needs {' or '.join(loops)} operands, got {', '.join(operands)}; cast first"
             )
-        return operands[-1] if operands[0] in _WEAK else operands[0]
+        # SciPy's loop for float64 stands first, so that a literal selects it
+        return "float64" if set(operands) & set(_WEAK) else operands[0]
     given = (_WEAK.get(x) or np.dtype(x) for x in operands)
     resolve: Any = getattr(np, name).resolve_dtypes
     try:
