@@ -30,17 +30,20 @@ class Pass:
 
 @dataclass(frozen=True)
 class Profile:
-    """A machine: nanoseconds a call, bytes and operations a nanosecond. The numbers are of one thread.
+    """A machine: nanoseconds a call, bytes and operations a nanosecond. The numbers are of one thread and float32.
 
-    `call` is the overhead of one ufunc call, `product` that of one matrix product inside a batched one.
+    `call` is the overhead of one ufunc call, `product` that of one matrix product inside a batched one; `bandwidth`
+    is that of memory, `cached` that of a working set of at most `cache` bytes.
     """
 
     call: float = 900.0
     product: float = 250.0
-    bandwidth: float = 9.0
-    elementwise: float = 2.5
-    reduce: float = 1.6
-    matmul: float = 30.0
+    bandwidth: float = 14.0
+    cached: float = 40.0
+    cache: float = 1e6
+    elementwise: float = 4.0
+    reduce: float = 3.0
+    matmul: float = 40.0
 
 
 DEFAULT = Profile()
@@ -56,7 +59,8 @@ def roofline(step: Pass, profile: Profile = DEFAULT) -> float:
     else:
         rate = (profile.elementwise if step.kind == "elementwise" else profile.reduce) * width
         overhead = profile.call
-    return overhead + max(step.bytes / profile.bandwidth, step.flops / rate)
+    bandwidth = profile.cached if step.bytes <= profile.cache else profile.bandwidth
+    return overhead + max(step.bytes / bandwidth, step.flops / rate)
 
 
 def flops(step: Pass, profile: Profile = DEFAULT) -> float:

@@ -56,6 +56,13 @@ def share_of_one(a: Expr) -> tuple[Expr, Expr]:
     return a * recip(const(1) + a), const(1) + const(-1) * recip(const(1) + a)
 
 
+@law(a="i", where=finite("a") + nonneg("a"))
+def complement_of_share(a: Expr) -> tuple[Expr, Expr]:
+    """1 − 1/(1 + a) = a·(1/(1 + a)) where a is not negative: nothing cancels on the right."""
+    return const(1) + const(-1) * recip(const(1) + a), a * recip(const(1) + a)
+
+
 LAWS: tuple[Law, ...] = (
     log_of_exp, exp_of_log, log_of_product_with_exp, log_of_reciprocal, reciprocal_of_exp, exp_of_sum, share_of_one,
+    complement_of_share,
 )  # fmt: skip

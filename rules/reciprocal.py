@@ -36,4 +36,48 @@ def over_its_root(a: Expr) -> tuple[Expr, Expr]:
     return a * recip(sqrt(a)), sqrt(a)
 
 
-LAWS: tuple[Law, ...] = (reciprocal_cancels, reciprocal_of_reciprocal, root_squared, over_its_root)
+@law(
+    a="i", b="i", where=nonzero("a", "b") + finite("a", "b"),
+    egglog=(
+        '(= e (Fn1 "recip" d p)) (= p (Con d k (set-empty) M)) (mem M a) (finite p) (nonzero p) (finite a) (nonzero a)'
+        " (= r (multiset-remove M a))",
+        '(union e (Con d (bigrat (bigint 1) (bigint 1)) (set-empty) (multiset-of (Fn1 "recip" d a)'
+        ' (Fn1 "recip" d (Con d k (set-empty) r)))))',
+    ),
+)  # fmt: skip
+def reciprocal_of_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """1/(a·b) = (1/a)·(1/b) where both are finite and nowhere zero."""
+    return recip(a * b), recip(a) * recip(b)
+
+
+_INTO_SUM = (
+    "(= e (Con d k s M)) (mem M a) (mem M p) (= p (Plus d N)) (mem N x) (= x (Con d l t B)) (mem B r) {reciprocal}"
+    " (nonzero a) (finite a) (= (set-length (set-intersect t (free a))) 0)",
+    "(union e (Con d k s (multiset-insert (multiset-remove (multiset-remove M a) p) (Plus d (multiset-of"
+    " (Con d l t (multiset-remove B r)) (Con d (bigrat (bigint 1) (bigint 1)) (set-empty)"
+    " (multiset-of a (Plus d (multiset-remove N x)))))))))",
+)
+
+
+@law(
+    a="i", b="i", c="i", where=nonzero("a") + finite("a"),
+    egglog=(_INTO_SUM[0].format(reciprocal='(= r (Fn1 "recip" d a))'), _INTO_SUM[1]),
+)  # fmt: skip
+def factor_cancels_in_sum(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
+    """a·(b·(1/a) + c) = b + a·c where a is finite and nowhere zero."""
+    return a * (b * recip(a) + c), b + a * c
+
+
+@law(
+    a="i", b="i", c="i", where=nonzero("a") + finite("a"),
+    egglog=(_INTO_SUM[0].format(reciprocal='(= a (Fn1 "recip" d r)) (nonzero r) (finite r)'), _INTO_SUM[1]),
+)  # fmt: skip
+def reciprocal_cancels_in_sum(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
+    """(1/a)·(b·a + c) = b + (1/a)·c where a is finite and nowhere zero."""
+    return recip(a) * (b * a + c), b + recip(a) * c
+
+
+LAWS: tuple[Law, ...] = (
+    reciprocal_cancels, reciprocal_of_reciprocal, root_squared, over_its_root,
+    reciprocal_of_product, factor_cancels_in_sum, reciprocal_cancels_in_sum,
+)  # fmt: skip

@@ -220,7 +220,7 @@ class EGraph:
         return sum(len(functions[name].rows) for name in CONSTRUCTORS if name in functions)
 
     def classes(self) -> TermClasses:
-        """The e-graph as plain data; subsumed nodes are left out."""
+        """The e-graph as plain data; subsumed nodes are left out, but for what was loaded, which is never lost."""
         return _Reader(self._graph, self._heads).read()
 
 
@@ -247,9 +247,9 @@ class _Reader:
         for name in CONSTRUCTORS:
             laws = {tuple(r.inputs): r.output for r in self._rows(f"from-{name}")}
             for row in self._rows(name):
-                if not row.subsumed:
-                    law = laws.get(tuple(row.inputs))
-                    text = self.graph.value_to_string(law) if law is not None else "program"
+                law = laws.get(tuple(row.inputs))
+                text = self.graph.value_to_string(law) if law is not None else "program"
+                if not row.subsumed or text == "program":
                     nodes[self.number[row.output]].append(self._node(name, row.inputs, text))
         constant: list[Fraction | None] = [None] * count
         for row in self._rows("value"):

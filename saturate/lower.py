@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
+from string import ascii_letters
 
 from saturate.algebra import Ix
 from saturate.build import Builder, Value
@@ -19,7 +20,7 @@ from saturate.op import Op
 from saturate.ops import OPS
 from saturate.ops.binary import Add, Div, Mul, Sub
 from saturate.ops.constants import Eye, Full
-from saturate.ops.contraction import Matmul, VecDot
+from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.ops.reduction import Max, Min, Prod, Sum
 from saturate.ops.select import Where
 from saturate.ops.structure import Broadcast, Reshape, Transpose
@@ -203,6 +204,8 @@ class Lowering:
         wider = a_order if len(rows) >= len(columns) else b_order
         depth = tuple(i for i in wider if i in summed)
         sizes = tuple(i.size for i in batch)
+        if not rows and not columns and (set(a_order[len(batch) :]) != summed or set(b_order[len(batch) :]) != summed):
+            return self._einsum(a, a_order, b, b_order, batch)
         if not rows and not columns:
             left = self._grouped(a, a_order, (batch, depth), sizes, 1)
             right = self._grouped(b, b_order, (batch, depth), sizes, 1)
@@ -214,6 +217,12 @@ class Lowering:
         made = self.builder.emit(Matmul(), left, right)
         order = batch + rows + columns
         return self._reshaped(made, tuple(i.size for i in order)), order
+
+    def _einsum(self, a: Value, a_order: Order, b: Value, b_order: Order, out: Order) -> tuple[Value, Order]:
+        """Σ of a product over axes that are not the last ones: one pass in memory order."""
+        letters = {i: ascii_letters[k] for k, i in enumerate(a_order)}
+        spec = [("".join(letters[i] for i in order)) for order in (a_order, b_order, out)]
+        return self.builder.emit(Einsum(f"{spec[0]},{spec[1]}->{spec[2]}"), a, b), out
 
     def _grouped(
         self, given: Value, order: Order, groups: tuple[Order, ...], batch: tuple[int, ...], rank: int
@@ -272,7 +281,7 @@ def index_order(given: Sequence[tuple[Slots, int]]) -> dict[Ix, int]:
     order: dict[Ix, int] = {}
     left = list(indices)
     while left:
-        best = min(left, key=lambda i: sum(weight.get((j, i), 0) - weight.get((i, j), 0) for j in left))
+        best = min(left, key=lambda i: sum(max(0, weight.get((j, i), 0) - weight.get((i, j), 0)) for j in left))
         order[best] = len(order)
         left.remove(best)
     return order

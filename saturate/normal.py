@@ -31,6 +31,7 @@ class _Atom:
     facts: Facts
     summed: Indices
     body: Monomial
+    term: Term | None
 
 
 class NormalForms:
@@ -40,6 +41,7 @@ class NormalForms:
         self._atoms: list[_Atom] = []
         self._by_key: dict[Any, int] = {}
         self._forms: dict[int, Form] = {}
+        self._sizes: dict[int, int] = {}
 
     def of(self, term: Term) -> Form:
         """The form of a term whose operands are not deeper than the terms asked for before."""
@@ -79,15 +81,13 @@ class NormalForms:
     def _frozen(self, term: Term) -> Form:
         """The term as an atom over the forms of its operands."""
         key = (term.kind, term.head, tuple(self.of(a) for a in term.args), term.dtype)
-        return self._single(self._atom(key, term.free, term.facts))
+        return self._single(self._atom(key, _Atom(term.free, term.facts, frozenset(), (), term)))
 
-    def _atom(
-        self, key: Any, free: Indices, facts: Facts, summed: Indices = frozenset(), body: Monomial = ()
-    ) -> int:
+    def _atom(self, key: Any, atom: _Atom) -> int:
         found = self._by_key.get(key)
         if found is None:
             found = self._by_key[key] = len(self._atoms)
-            self._atoms.append(_Atom(free, facts, summed, body))
+            self._atoms.append(atom)
         return found
 
     @staticmethod
@@ -161,7 +161,7 @@ class NormalForms:
         atoms = {a: (abs(e), self._atoms[a].facts) for a, e in part}
         facts = known.of_product(1, True, dict(atoms))
         free = frozenset().union(*(self._atoms[a].free for a, _ in part)) - indices
-        return self._atom(("sum", indices, part), free, facts, indices, part)
+        return self._atom(("sum", indices, part), _Atom(free, facts, indices, part, None))
 
     def _recip(self, term: Term) -> Form:
         form = self.of(term.args[0])
@@ -169,7 +169,41 @@ class NormalForms:
             monomial, k = form[0]
             if all({NONZERO, FINITE} <= self._atoms[a].facts for a, _ in monomial):
                 return ((tuple((a, -e) for a, e in monomial), 1 / k),)
-        return self._single(self._atom(("recip", form), term.free, term.facts))
+        return self._single(self._atom(("recip", form), _Atom(term.free, term.facts, frozenset(), (), term)))
+
+    # forms as terms again
+
+    def size(self, term: Term) -> int:
+        """Number of factors, members and numbers of the term down to atoms."""
+        if term.id not in self._sizes:
+            inner = sum(self.size(a) for a in term.args) if term.kind in ("con", "plus") else 0
+            self._sizes[term.id] = inner + 1
+        return self._sizes[term.id]
+
+    def form_size(self, form: Form) -> int:
+        """The size of the form written out as a term."""
+        return sum(1 + self._monomial_size(m) for m, _ in form) + (len(form) > 1)
+
+    def _monomial_size(self, monomial: Monomial) -> int:
+        sizes = {a: 1 + self._monomial_size(self._atoms[a].body) if self._atoms[a].body else 1 for a, _ in monomial}
+        return sum(abs(e) * sizes[a] for a, e in monomial)
+
+    def rebuilt(self, form: Form, terms: Terms, image: dict[int, Term], dtype: str) -> Term:
+        """The form written out as a term of another pool, `image` giving the terms of atoms."""
+        members = [terms.con(k, frozenset(), self._factors(m, terms, image, dtype), dtype) for m, k in form]
+        return terms.plus(members, dtype)
+
+    def _factors(self, monomial: Monomial, terms: Terms, image: dict[int, Term], dtype: str) -> list[Term]:
+        found: list[Term] = []
+        for number, exponent in monomial:
+            atom = self._atoms[number]
+            if atom.term is None:
+                inner = self._factors(atom.body, terms, image, dtype)
+                factor = terms.con(Fraction(1), atom.summed, inner, dtype)
+            else:
+                factor = image[atom.term.id]
+            found += [factor if exponent > 0 else terms.recip(factor)] * abs(exponent)
+        return found
 
 
 @dataclass(frozen=True)
@@ -199,6 +233,10 @@ def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
         other = first.setdefault((form, term.dtype), new)
         if other is not new:
             equal.append((other, new))
+        elif term.kind in ("con", "plus") and forms.form_size(form) < forms.size(term):
+            short = forms.rebuilt(form, fresh, image, term.dtype)
+            if short is not new:
+                equal.append((new, short))
     return Simplified(fresh, image, tuple(equal))
 
 

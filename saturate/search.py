@@ -60,9 +60,7 @@ def search(
     simplified = simplify(denotation.terms, wanted)
     results = [simplified.image[t.id] for t in wanted]
     clock.append(perf_counter())
-    terms = needed(results)
-    kept = {t.id for t in terms}
-    equal = [(a, b) for a, b in simplified.equal if a.id in kept and b.id in kept]
+    terms, equal = _loaded(results, simplified)
     saturation = saturate(terms, equal, laws, limits)
     clock.append(perf_counter())
     lattice = Lattice(saturation.classes, profile or Profile())
@@ -75,6 +73,17 @@ def search(
     stages = ("denote", "saturate", "span")
     seconds = {s: b - a for s, a, b in zip(stages, clock, clock[1:], strict=False)}
     return Search(baseline, denotation, simplified, saturation, lattice, roots, classes, seconds)
+
+
+def _loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], list[tuple[Term, Term]]]:
+    """The terms below the results, and the equal ones that shorten them, with the pairs among them."""
+    kept = {t.id for t in needed(results)}
+    pairs: list[tuple[Term, Term]] = []
+    for a, b in simplified.equal:
+        if a.id in kept:
+            pairs.append((a, b))
+            kept |= {t.id for t in needed([b])}
+    return needed([*results, *(b for _, b in pairs)]), pairs
 
 
 def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = frozenset()) -> Extraction:

@@ -1,0 +1,82 @@
+"""What a program costs under a profile, node by node: the price that the report shows and that optimizing lowers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from saturate.extract.costs import COSTS, Pass, Profile
+from saturate.op import Type
+from saturate.ops import CONTRACTION, INDEXING, REDUCTION
+from saturate.ops.constants import Constant, Eye, Full
+from saturate.ops.contraction import Einsum, Matmul
+from saturate.ops.structure import Broadcast
+from saturate.program import Node, Program
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A node with its price and what it moves and computes."""
+
+    node: Node
+    step: Pass
+    cost: float
+
+
+@dataclass(frozen=True)
+class ProgramPrice:
+    """The prices of all nodes that are not views, and their totals."""
+
+    nodes: tuple[Priced, ...]
+    cost: float
+    flops: float
+    bytes: int
+
+    @property
+    def passes(self) -> int:
+        """Number of steps that touch memory."""
+        return len(self.nodes)
+
+
+def price_program(program: Program, profile: Profile | None = None, model: str = "roofline") -> ProgramPrice:
+    """The price of running every node once; a broadcast operand is read at its own size."""
+    profile = profile or Profile()
+    base: dict[str, int] = {i.value: i.type.size for i in program.inputs}
+    found: list[Priced] = []
+    for node in program.nodes:
+        reads = [base[v] for v in node.operands]
+        view = node.op.view or isinstance(node.op, Broadcast)
+        base[node.value] = reads[0] if view and node.operands else node.type.size
+        step = _pass(node, reads, [program.types[v] for v in node.operands], program.types)
+        if step.kind != "view":
+            found.append(Priced(node, step, COSTS[model](step, profile)))
+    return ProgramPrice(
+        tuple(found),
+        sum(p.cost for p in found),
+        sum(p.step.flops for p in found),
+        sum(p.step.bytes for p in found),
+    )
+
+
+def _pass(node: Node, reads: list[int], operands: list[Type], types: Mapping[str, Type]) -> Pass:
+    op, out = node.op, node.type.size
+    itemsize = np.dtype(node.type.dtype).itemsize
+    if op.view or isinstance(op, Broadcast | Constant | Full | Eye):
+        return Pass("view", 0, 0, itemsize, 0.0)
+    flops = op.work(node.type, *operands).flops
+    if isinstance(op, Matmul):
+        batch = prod(node.type.shape[:-2])
+        vector = node.type.shape[-1] == 1 and node.type.shape[-2] == 1
+        return Pass("dot", out, sum(reads), itemsize, flops, 0 if vector else batch)
+    if isinstance(op, Einsum):
+        return Pass("reduce", out, sum(reads), itemsize, flops)
+    if type(op) in CONTRACTION:
+        return Pass("dot", out, sum(reads), itemsize, flops)
+    if type(op) in REDUCTION:
+        return Pass("reduce", out, sum(reads), itemsize, flops)
+    if type(op) in INDEXING:
+        return Pass("elementwise", out, min(sum(reads), 2 * out), itemsize, flops)
+    return Pass("elementwise", out, sum(reads), itemsize, flops)
