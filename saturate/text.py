@@ -156,7 +156,9 @@ def _read_node(match: re.Match[str], constants: Mapping[str, npt.NDArray[Any]]) 
         raise ProgramError(f"{match[3]} needs operands in parentheses, got {line[at:]!r}")
     at, start = _closing(line, at), at
     typed, _, label = line[at:].partition("  # ")
-    kind = _read_type(typed.removeprefix(" : ") if typed.startswith(" : ") else f"?{typed}")
+    if not typed.startswith(" : "):
+        raise ProgramError(f"{match[3]} needs ` : ` and a type after its operands, got {typed!r}")
+    kind = _read_type(typed.removeprefix(" : "))
     call = _call(", ".join(filter(None, (line[start + 1 : at - 1], attributes))))
     given = {k.arg or "**": _read(k.value) for k in call.keywords}
     op, operands = _read_op(match[3], given, call.args, kind, constants)
@@ -279,6 +281,7 @@ def _read_type(text: str) -> Type:
         )
     if match[2] is None:
         raise ProgramError(f"a type needs its shape, as in {match[1]}[3, 5]", code="missing_shape_metadata")
-    sizes: Any = tuple(int(n) if n.strip().isdigit() else n for n in match[2].split(",") if match[2].strip())
+    written = [n.strip() for n in match[2].split(",")] if match[2].strip() else []
+    sizes: Any = tuple(int(n) if n.isdecimal() else n for n in written)
     bounds = (None if x is None else _read(_call(x).args[0]) for x in (match[3], match[4]))
     return Type(sizes, match[1], *bounds)

@@ -301,8 +301,8 @@ def test_an_op_without_a_derivative_is_refused_by_name_where_it_stands_on_the_wa
     with pytest.raises(DifferentiationError) as caught:
         gradient_program(p, ("x", "y"))
     assert str(caught.value) == (
-        "a gradient needs the derivative of opaque (node 'n0', 'hidden' in the function), which has none; leave "
-        "the inputs that lead to it out of wrt"
+        "a gradient needs the derivative of opaque (node 'n0', 'hidden' in the function), which has none; "
+        "leave the inputs that lead to it out of wrt"
     )
 
 
