@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from saturate.extract.classes import Classes
+from saturate.extract.clock import Clock
 from saturate.extract.extraction import Extraction, extraction, ordered, price
 from saturate.extract.problem import Problem, problem
 from saturate.extract.tree import bottom_up, original
@@ -64,7 +65,9 @@ class _Sets:
         return total
 
 
-def by_sets(instance: Problem, costs: Sequence[Sequence[float]] | None = None) -> dict[int, int]:
+def by_sets(
+    instance: Problem, costs: Sequence[Sequence[float]] | None = None, clock: Clock | None = None
+) -> dict[int, int]:
     """As `bottom_up`, with the cost of the union of the children's sets in place of the sum of their
     costs.
     """
@@ -84,6 +87,8 @@ def by_sets(instance: Problem, costs: Sequence[Sequence[float]] | None = None) -
         _, c, i = heapq.heappop(heap)
         if c in settled:
             continue
+        if clock is not None and len(settled) % 256 == 0:
+            clock.check()
         settled[c] = i
         sets.settle(c, own[c][i], instance.nodes[c][i].kids)
         for user, j in users[c]:

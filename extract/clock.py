@@ -1,0 +1,49 @@
+"""The limit of one call: seconds, or counted steps, or both."""
+
+from __future__ import annotations
+
+import time
+
+
+class TimeUp(Exception):
+    """A limit was reached inside a computation that has no partial result; whoever holds an answer returns it."""
+
+
+class Clock:
+    """`seconds=None` is no time limit; then only counted steps end the search, and the answer repeats exactly.
+
+    A step is about a microsecond of work on a machine of 2024.
+    """
+
+    def __init__(self, seconds: float | None, work: int | None = None) -> None:
+        self.start = time.perf_counter()
+        self.seconds = seconds
+        self.work = work
+
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.start
+
+    def left(self) -> float:
+        """Seconds left; infinite without a limit."""
+        return float("inf") if self.seconds is None else self.seconds - self.elapsed()
+
+    def spend(self, steps: int) -> None:
+        """Count work that was done."""
+        if self.work is not None:
+            self.work -= steps
+
+    def over(self) -> bool:
+        """Whether either limit is reached."""
+        return self.left() <= 0 or (self.work is not None and self.work <= 0)
+
+    def check(self, steps: int = 0) -> None:
+        """Count work; raises TimeUp where a limit is reached."""
+        self.spend(steps)
+        if self.over():
+            raise TimeUp
+
+    def part(self, share: float) -> Clock:
+        """A clock that ends when this share of what is left has passed; its steps must be spent here too."""
+        seconds = None if self.seconds is None else max(0.0, self.left()) * share
+        return Clock(seconds, None if self.work is None else int(self.work * share))

@@ -1,0 +1,177 @@
+"""Exchange search: another node for one class at a time, as long as the whole becomes cheaper. Deterministic."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+
+from saturate.extract.clock import Clock
+from saturate.extract.cycles import components
+from saturate.extract.problem import Problem
+
+
+class Solution:
+    """A choice with the number of users of each needed class, so that an exchange is priced by what it touches.
+
+    `spare[c]` is the node that a class takes when it becomes needed. Positions, not the user's indices.
+    """
+
+    def __init__(self, instance: Problem, choice: Mapping[int, int]) -> None:
+        self.problem = instance
+        self.users = instance.parents()
+        self.cyclic = len(set(components(instance.nodes))) < len(instance.nodes)
+        self.spare = dict(choice)
+        self.choice: dict[int, int] = {}
+        self.count = [0] * len(instance.nodes)
+        self.cost = 0.0
+        self.touched = 0
+        for root in instance.roots:
+            self.cost += self._take(root)
+
+    def exchange(self, c: int, i: int) -> bool:
+        """Give c its node i, and keep that if the cost goes down and no circle closes."""
+        old, before = self.choice[c], self.cost
+        self._move(c, i)
+        if self.cost < before - 1e-12 * (1.0 + before) and not (self.cyclic and self._circular(c)):
+            return True
+        self._move(c, old)
+        self.cost = before
+        return False
+
+    def saving(self, c: int) -> float:
+        """What the solution would lose with the node of c: its cost and what only it needs."""
+        node = self.problem.nodes[c][self.choice[c]]
+        saved = sum([self._drop(d) for d in node.kids])
+        for d in node.kids:
+            self._take(d)
+        return node.cost + saved
+
+    def _move(self, c: int, i: int) -> None:
+        """Take the new children before dropping the old ones: what both share is never touched."""
+        old, new = self.problem.nodes[c][self.choice[c]], self.problem.nodes[c][i]
+        self.choice[c] = i
+        self.cost += new.cost - old.cost
+        self.cost += sum([self._take(d) for d in new.kids])
+        self.cost -= sum([self._drop(d) for d in old.kids])
+
+    def _take(self, start: int) -> float:
+        cost, stack = 0.0, [start]
+        while stack:
+            c = stack.pop()
+            self.count[c] += 1
+            if self.count[c] > 1:
+                continue
+            self.choice[c] = self.spare[c]
+            node = self.problem.nodes[c][self.choice[c]]
+            cost += node.cost
+            stack.extend(node.kids)
+            self.touched += 1
+        return cost
+
+    def _drop(self, start: int) -> float:
+        cost, stack = 0.0, [start]
+        while stack:
+            c = stack.pop()
+            self.count[c] -= 1
+            if self.count[c]:
+                continue
+            self.spare[c] = self.choice.pop(c)
+            node = self.problem.nodes[c][self.spare[c]]
+            cost += node.cost
+            stack.extend(node.kids)
+            self.touched += 1
+        return cost
+
+    def _circular(self, start: int) -> bool:
+        """Whether some chosen nodes that lead on from a class run in a circle."""
+        done: set[int] = set()
+        open_: set[int] = set()
+        stack = [start]
+        while stack:
+            c = stack[-1]
+            if c in open_ or c in done:
+                stack.pop()
+                open_.discard(c)
+                done.add(c)
+                continue
+            open_.add(c)
+            kids = self.problem.nodes[c][self.choice[c]].kids
+            if not open_.isdisjoint(kids):
+                return True
+            stack.extend(d for d in kids if d not in done)
+        self.touched += len(done)
+        return False
+
+
+def exchanges(instance: Problem, choice: Mapping[int, int], clock: Clock) -> dict[int, int]:
+    """Sweep over the needed classes, in order, until no exchange helps. `choice` and the result: class → position."""
+    solution = Solution(instance, choice)
+    better = True
+    while better and not clock.over():
+        better = False
+        extra = _reprice(solution)
+        clock.spend(len(instance.nodes))
+        for c in sorted(c for c in solution.choice if len(instance.nodes[c]) > 1):
+            if c in solution.choice:
+                better |= _improve(solution, c, extra)
+            clock.spend(solution.touched)
+            solution.touched = 0
+            if clock.over():
+                break
+    return dict(solution.choice)
+
+
+def _improve(solution: Solution, c: int, extra: list[float]) -> bool:
+    """Try the nodes of a class that could pay, the most promising first."""
+    saved = solution.saving(c)
+    group = solution.problem.nodes[c]
+    promise = [(node.cost + sum([extra[d] for d in node.kids]), i) for i, node in enumerate(group)]
+    solution.touched += len(group)
+    return any(
+        solution.exchange(c, i)
+        for price, i in sorted(promise)
+        if price < saved - 1e-12 * (1.0 + saved) and i != solution.choice[c]
+    )
+
+
+def _reprice(solution: Solution) -> list[float]:
+    """The cheapest tree for each class where what is needed already is free; those trees become the spares."""
+    nodes, users = solution.problem.nodes, solution.users
+    extra = [0.0] * len(nodes)
+    waiting = [[len(node.kids) for node in group] for group in nodes]
+    total = [[node.cost for node in group] for group in nodes]
+    settled = set(solution.choice)
+    heap = [
+        (node.cost, c, i)
+        for c, group in enumerate(nodes)
+        if c not in settled
+        for i, node in enumerate(group)
+        if not node.kids
+    ]
+    for d in sorted(settled):
+        _settle(d, 0.0, users, waiting, total, settled, heap)
+    heapq.heapify(heap)
+    while heap:
+        value, c, i = heapq.heappop(heap)
+        if c not in settled:
+            settled.add(c)
+            extra[c] = value
+            solution.spare[c] = i
+            _settle(c, value, users, waiting, total, settled, heap)
+    return extra
+
+
+def _settle(
+    d: int,
+    value: float,
+    users: Sequence[Sequence[tuple[int, int]]],
+    waiting: Sequence[list[int]],
+    total: Sequence[list[float]],
+    settled: set[int],
+    heap: list[tuple[float, int, int]],
+) -> None:
+    for c, i in users[d]:
+        total[c][i] += value
+        waiting[c][i] -= 1
+        if waiting[c][i] == 0 and c not in settled:
+            heapq.heappush(heap, (total[c][i], c, i))

@@ -1,0 +1,90 @@
+"""Must-sets: for each class, the classes that every extraction of it contains. As bits of one int a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saturate.extract.clock import Clock
+from saturate.extract.problem import Problem
+from saturate.extract.tree import bottom_up
+
+MOST_CLASSES = 60_000
+
+
+@dataclass(frozen=True)
+class MustSets:
+    """`sets[c]` has bit `rank[d]` where every extraction of c contains d; c is in its own set.
+
+    A node whose children's sets hold its own class is `cyclic`: no extraction uses it.
+    """
+
+    rank: Sequence[int]
+    order: Sequence[int]
+    sets: Sequence[int]
+
+    def under(self, kids: Sequence[int]) -> int:
+        """The union over some classes."""
+        union = 0
+        for d in kids:
+            union |= self.sets[d]
+        return union
+
+    def members(self, bits: int) -> list[int]:
+        """The classes of a set, children before users where the order of settling says so."""
+        return [self.order[i] for i in np.flatnonzero(unpacked(bits, len(self.order)))]
+
+    def holds(self, bits: int, c: int) -> bool:
+        """Whether c is in the set."""
+        return bool(bits >> self.rank[c] & 1)
+
+
+def unpacked(bits: int, count: int) -> NDArray[np.uint8]:
+    """The lowest `count` bits, lowest first."""
+    raw = np.frombuffer(bits.to_bytes((count + 7) // 8 or 1, "little"), dtype=np.uint8)
+    return np.unpackbits(raw, bitorder="little", count=count)
+
+
+def must_sets(instance: Problem, clock: Clock) -> MustSets:
+    """The greatest fixed point of M(c) = {c} ∪ ⋂_{n in c} ⋃_{d child of n} M(d) over the extractable classes.
+
+    Any fixed point is sound, by induction over a finite extraction; the greatest is reached from "everything"
+    downwards. Bits are numbered bottom-up, so that the sets of low classes are short ints.
+    """
+    order = list(bottom_up(instance))
+    rank = [-1] * len(instance.nodes)
+    for position, c in enumerate(order):
+        rank[c] = position
+    everything = (1 << len(order)) - 1
+    sets = [everything] * len(instance.nodes)
+    users: list[set[int]] = [set() for _ in instance.nodes]
+    for c in order:
+        for node in instance.nodes[c]:
+            for d in node.kids:
+                users[d].add(c)
+    dirty = set(order)
+    while dirty:
+        clock.check(2 * len(dirty))
+        batch, dirty = sorted(dirty, key=rank.__getitem__), set()
+        for c in batch:
+            dirty.discard(c)
+            met = _meet(instance, sets, c) | 1 << rank[c]
+            if met != sets[c]:
+                sets[c] = met
+                dirty |= users[c]
+    return MustSets(rank, order, sets)
+
+
+def _meet(instance: Problem, sets: Sequence[int], c: int) -> int:
+    met = -1
+    for node in instance.nodes[c]:
+        union = 0
+        for d in node.kids:
+            union |= sets[d]
+        met &= union
+        if not met:
+            break
+    return met

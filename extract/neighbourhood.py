@@ -1,0 +1,162 @@
+"""Neighbourhood search: free the classes around one, keep the rest of a choice, and solve that exactly."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from saturate.extract.clock import Clock
+from saturate.extract.cpsat import cpsat
+from saturate.extract.local import Solution, exchanges
+from saturate.extract.model import model, split
+from saturate.extract.problem import Alternative, Problem
+from saturate.extract.reduce import reduced
+from saturate.extract.tree import bottom_up
+
+FIRST_SIZE = 40
+LARGEST_SIZE = 1200
+EFFORT = 0.15
+
+
+@dataclass
+class Neighbourhoods:
+    """A choice for one part, and the part's graph without direction, to draw neighbourhoods from."""
+
+    problem: Problem
+    solution: Solution
+    part: Sequence[int]
+    random: random.Random
+
+    def __post_init__(self) -> None:
+        roots = set(self.problem.roots)
+        links: list[set[int]] = [set() for _ in self.problem.nodes]
+        for c, group in enumerate(self.problem.nodes):
+            for node in group:
+                for d in node.kids:
+                    if d not in roots or c not in roots:
+                        links[c].add(d)
+                        links[d].add(c)
+        self.links = [sorted(ends) for ends in links]
+
+    def draw(self, size: int) -> set[int]:
+        """A connected set with about `size` classes that have a choice, around a needed one."""
+        centres = [c for c in self.solution.choice if len(self.problem.nodes[c]) > 1]
+        ring = [self.random.choice(sorted(centres))]
+        drawn = set(ring)
+        choices = 0
+        while ring and choices < size:
+            c = ring.pop(self.random.randrange(len(ring)))
+            choices += len(self.problem.nodes[c]) > 1
+            fresh = [d for d in self.links[c] if d not in drawn]
+            drawn.update(fresh)
+            ring.extend(fresh)
+        return drawn.difference(ring)
+
+    def restricted(self, free: set[int]) -> tuple[Problem, list[int]]:
+        """The problem of choosing in `free` alone, renumbered; an alternative's index is its position here.
+
+        What is needed without passing through `free` is given: it costs nothing more, and its users there need not
+        ask for it, unless it may lead back to them.
+        """
+        given, entries = self._given(free)
+        kept: dict[int, list[Alternative]] = {}
+        stack = sorted(entries)
+        while stack:
+            c = stack.pop()
+            if c in kept:
+                continue
+            kept[c] = self._alternatives(c, free, given)
+            stack.extend(d for node in kept[c] for d in node.kids)
+        number = {c: k for k, c in enumerate(kept)}
+        nodes = [
+            [replace(node, kids=tuple(number[d] for d in node.kids)) for node in group] for group in kept.values()
+        ]
+        roots = tuple(k for c, k in number.items() if c in entries or c in given)
+        return Problem(nodes, roots), list(kept)
+
+    def _given(self, free: set[int]) -> tuple[set[int], set[int]]:
+        given: set[int] = set()
+        entries: set[int] = set()
+        stack = list(self.problem.roots)
+        while stack:
+            c = stack.pop()
+            if c in free:
+                entries.add(c)
+            elif c not in given:
+                given.add(c)
+                stack.extend(self.problem.nodes[c][self.solution.choice[c]].kids)
+        return given, entries
+
+    def _alternatives(self, c: int, free: set[int], given: set[int]) -> list[Alternative]:
+        group = self.problem.nodes[c]
+        if c in free:
+            positions: Sequence[int] = range(len(group))
+        else:
+            positions = [self.solution.choice[c] if c in self.solution.choice else self.solution.spare[c]]
+        return [
+            Alternative(
+                group[i].cost,
+                tuple(d for d in group[i].kids if d not in given or self.part[d] == self.part[c]),
+                i,
+            )
+            for i in positions
+        ]
+
+
+def improve(
+    instance: Problem, choice: Mapping[int, int], part: Sequence[int], clock: Clock, seed: int, target: float
+) -> dict[int, int]:
+    """Solve neighbourhoods until the clock is over or the cost reaches `target`. Classes → positions."""
+    whole = {**bottom_up(instance), **choice}
+    around = Neighbourhoods(instance, Solution(instance, whole), part, random.Random(seed))
+    size = FIRST_SIZE
+    misses = 0
+    while not clock.over() and around.solution.cost > target + 1e-9 * (1.0 + target):
+        free = around.draw(size)
+        better, closed = _solve(around, free, clock)
+        if better is not None:
+            polished = exchanges(instance, better, clock)
+            around.solution = Solution(instance, {**around.solution.spare, **polished})
+            misses = 0
+        else:
+            misses += 1
+        if not closed:
+            size = max(FIRST_SIZE // 4, size * 3 // 4)
+        elif misses > 4:
+            size = min(LARGEST_SIZE, size * 5 // 4 + 1)
+            misses = 0
+    return dict(around.solution.choice)
+
+
+def _solve(around: Neighbourhoods, free: set[int], clock: Clock) -> tuple[dict[int, int] | None, bool]:
+    """(a cheaper choice or None, whether the neighbourhood was solved to the end)."""
+    sub, names = around.restricted(free)
+    clock.spend(10 * len(sub.nodes) + len(around.problem.nodes))
+    number = {c: k for k, c in enumerate(names)}
+    now = {number[c]: i for c, i in around.solution.choice.items() if c in number}
+    upper = sum(sub_node.cost for k, i in now.items() for sub_node in sub.nodes[k] if sub_node.index == i)
+    small = reduced(sub, upper, clock)
+    found: dict[int, int] = {}
+    closed = True
+    hint = small.restrict(now)
+    for piece, classes in split(small.problem):
+        if all(len(group) == 1 for group in piece.nodes):
+            found.update({classes[k]: group[0].index for k, group in enumerate(piece.nodes)})
+            continue
+        answer = cpsat(model(piece), clock, hint=_positions(piece, classes, hint), units=EFFORT)
+        closed &= answer.optimal
+        if answer.choice is None:
+            return None, False
+        found.update({classes[k]: piece.nodes[k][i].index for k, i in answer.choice.items()})
+    whole = small.lift(found)
+    merged = {**around.solution.choice, **{names[k]: i for k, i in whole.items()}}
+    cost = Solution(around.problem, {**around.solution.spare, **merged}).cost
+    return (merged, closed) if cost < around.solution.cost - 1e-12 * (1 + cost) else (None, closed)
+
+
+def _positions(piece: Problem, classes: Sequence[int], choice: Mapping[int, int]) -> dict[int, int]:
+    """Indices in the whole as positions in a piece."""
+    return {
+        k: i for k, c in enumerate(classes) for i, node in enumerate(piece.nodes[k]) if node.index == choice.get(c)
+    }
