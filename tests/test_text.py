@@ -182,8 +182,8 @@ def test_a_named_constant_needs_its_array() -> None:
     with pytest.raises(ProgramError) as caught:
         parse(str(program))
     assert str(caught.value) == (
-        f"line 2: a constant needs the array with the digest {array.digest}, and parse was given 0 others; pass "
-        "what save_constants wrote: parse(text, constants=np.load(path))"
+        f"line 2: a constant needs the array with the digest {array.digest}, and parse was given 0 others; "
+        "pass what save_constants wrote: parse(text, constants=np.load(path))"
     )
     other = np.arange(66)
     with pytest.raises(ProgramError) as caught:
