@@ -6,7 +6,9 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable
+from itertools import count
 
+from saturate.ops.constants import Constant
 from saturate.program import Program
 
 RESERVED = frozenset(
@@ -25,7 +27,8 @@ def identifiers(program: Program, reserved: Iterable[str] = (), first: Iterable[
     """A distinct identifier for each value; none is a keyword, a builtin, a module's name or in `reserved`.
 
     Inputs go by their names, gradients by `d_` and the name of their input, a single unnamed output by
-    `value`, other values by their label, and by `t1`, `t2`, … where they have none: those in `first` first.
+    `value`, other values by their label; where they have none by `t1`, `t2`, …, those in `first` first, and
+    captured arrays by `c1`, `c2`, ….
     """
     taken = {*RESERVED, *reserved}
     names: dict[str, str] = {}
@@ -44,13 +47,12 @@ def identifiers(program: Program, reserved: Iterable[str] = (), first: Iterable[
             give(node.value, identifier(node.label))
     if len(program.outputs) == 1:
         give(program.outputs[0], "value")
-    count = 0
-    for value in (*first, *(node.value for node in program.nodes)):
-        if value not in names:
-            count += 1
-            while f"t{count}" in taken:
-                count += 1
-            give(value, f"t{count}")
+    captured = [node.value for node in program.nodes if isinstance(node.op, Constant)]
+    for letter, values in (("c", captured), ("t", [*first, *(node.value for node in program.nodes)])):
+        free = (f"{letter}{k}" for k in count(1) if f"{letter}{k}" not in taken)
+        for value in values:
+            if value not in names:
+                give(value, next(free))
     return names
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 import weakref
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import numpy as np
 from saturate.op import AnyArray
 from saturate.program import Program
 from saturate.runners.arguments import bind, checked
-from saturate.runners.expressions import name, text, written_into
+from saturate.runners.expressions import text, written_into
 from saturate.runners.names import identifiers
 from saturate.runners.observe import Observation, observe
 from saturate.runners.plan import Plan, plan
@@ -122,5 +123,4 @@ def _written(step: Step, target: str | None, nested: bool, names: Mapping[str, s
         return text(step.whole, names)
     if target is None:
         return text(step.own, names)
-    out = " out"  # no value id that a parser reads, so it meets no value
-    return text(written_into(step.node.op, name(out), step.operands), {**names, out: target})
+    return text(written_into(step.node.op, ast.Name(target, ast.Load()), step.operands), names)

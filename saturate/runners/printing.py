@@ -35,9 +35,10 @@ def indented(lines: list[str]) -> str:
 
 
 def listed(head: str, items: list[str], tail: str = "") -> list[str]:
-    """`head` and the items as a tuple, over several lines where one is too long."""
-    comma = "," if len(items) == 1 else ""
-    line = f"{head}({', '.join(items)}{comma}){tail}"
+    """`head` and the items as a tuple, one item a line where one is too long."""
+    joined = ", ".join(items) + ("," if len(items) == 1 else "")
+    bare = len(items) > 1 and head in ("", "return ")
+    line = f"{head}{joined}{tail}" if bare else f"{head}({joined}){tail}"
     if len(line) + 4 <= WIDTH:
         return [line]
     return [f"{head}(", *(f"    {item}," for item in items), f"){tail}"]

@@ -1,0 +1,164 @@
+"""The check of a program against its baseline: value, gradients, and the gradients of the baseline itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from saturate.certificate import Certificate
+from saturate.differences import differences
+from saturate.errors import ArgumentError, SaturateError
+from saturate.lift import LONG, lift, lifted_array
+from saturate.measure import Rule, Run, distance, judged
+from saturate.op import AnyArray
+from saturate.ops.contraction import Einsum, Matmul, VecDot
+from saturate.program import Program
+from saturate.runners import RUNNERS
+from saturate.runners.evaluate import evaluate
+from saturate.runners.runner import Runner
+from saturate.samples import Sample, samples
+
+FACTOR = 4.0
+"""The optimized program may be so many times farther from the reference than the baseline."""
+ULPS = 16.0
+"""And by so many units in the last place of the largest magnitude in the result."""
+UNREFERENCED = 2.0**16
+"""The same number where the reference has no more digits than the program, and so an error of its own."""
+NEARBY = 2
+"""At so many points one ulp away the baseline is measured too, since at one point it can be right by luck."""
+LONG_FLOPS = 1e8
+"""`longdouble` has no BLAS; programs with more flops in contractions than this are referred to float64."""
+
+
+def check(
+    program: Program,
+    baseline: Program,
+    runner: str | Callable[[Program], Runner] = "numpy",
+    trials: int = 8,
+    seed: int = 0,
+    examples: Sequence[Sequence[Any]] | None = None,
+    assumptions: Sequence[str] = (),
+    factor: float = FACTOR,
+) -> Certificate:
+    """Run `program` and `baseline` on the examples and on `trials` drawn samples, and compare.
+
+    The reference is the baseline with everything in float64, for float64 programs in `longdouble` where
+    NumPy and SciPy can. A result fails where its error is more than `factor` times the baseline's plus
+    `ULPS` units in the last place of the result's scale, where it is NaN or infinite and the baseline is
+    not, where it lacks an infinity that baseline and reference agree on, or where no element could be
+    compared. Gradients are also held against central differences of the reference in random directions.
+    Raises `ArgumentError` for programs of different inputs or results, and what the runner raises.
+    """
+    _matching(program, baseline)
+    made = _runner(runner)(program)
+    dtype = reference_dtype(baseline)
+    reference = lift(baseline, dtype)
+    rule = Rule(factor, _ulps(baseline, dtype))
+    drawn = samples(baseline.inputs, seed, trials, examples)
+    with np.errstate(all="ignore"):
+        runs = [_run(made, baseline, reference, s) for s in drawn]
+        results = tuple(judged(name, k, runs, rule) for k, name in enumerate(_names(baseline)))
+        quotients = differences(reference, runs, rule)
+    return Certificate(
+        passed=all(r.passed for r in results) and all(q.passed for q in quotients),
+        program=program.name,
+        runner=runner if isinstance(runner, str) else type(made).__name__,
+        reference=dtype,
+        factor=factor,
+        ulps=rule.ulps,
+        seed=seed,
+        trials=trials,
+        samples=tuple(map(str, drawn)),
+        results=results,
+        differences=quotients,
+        assumptions=tuple(assumptions),
+    )
+
+
+def _runner(runner: str | Callable[[Program], Runner]) -> Callable[[Program], Runner]:
+    if not isinstance(runner, str):
+        return runner
+    if runner not in RUNNERS:
+        raise ArgumentError(f"check needs a runner among {', '.join(RUNNERS)}, got {runner!r}")
+    return RUNNERS[runner]
+
+
+def reference_dtype(program: Program) -> str:
+    """float64, or `longdouble` for float64 programs where that exists and is quick."""
+    if not _wide(program) or np.finfo(LONG).eps >= np.finfo("float64").eps:
+        return "float64"
+    flops = 0.0
+    for node in program.nodes:
+        if isinstance(node.op, Matmul | Einsum | VecDot):
+            flops += node.op.work(node.type, *(program.types[v] for v in node.operands)).flops
+    if flops > LONG_FLOPS:
+        return "float64"
+    try:
+        lift(program, LONG)
+    except SaturateError:  # SciPy has no longdouble loop for one of the ops
+        return "float64"
+    return LONG
+
+
+def _wide(program: Program) -> bool:
+    """Whether arguments or results are in float64 or wider."""
+    types = [*(i.type for i in program.inputs), *(program.types[v] for v in program.results)]
+    return any(t.is_float and np.dtype(t.dtype).itemsize >= 8 for t in types)
+
+
+def _ulps(program: Program, reference: str) -> float:
+    return UNREFERENCED if reference == "float64" and _wide(program) else ULPS
+
+
+def _run(made: Runner, baseline: Program, reference: Program, sample: Sample) -> Run:
+    named = {i.name: a for i, a in zip(baseline.inputs, sample.arrays, strict=True)}
+    optimized = tuple(made.host(r) for r in made(*(named[i.name] for i in made.program.inputs)))
+    near: list[tuple[tuple[AnyArray, ...], tuple[AnyArray, ...]]] = []
+    for k in range(1 + NEARBY):
+        arrays = _nearby(sample, k)
+        lifted = [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, arrays, strict=True)]
+        true, plain = evaluate(reference, *lifted), evaluate(baseline, *arrays)
+        near.append((tuple(map(np.asarray, true)), tuple(map(np.asarray, plain))))
+    errors = tuple(max(distance(t[k], p[k]) for t, p in near) for k in range(len(optimized)))
+    return Run(sample, *near[0], optimized, errors)
+
+
+def _nearby(sample: Sample, near: int) -> tuple[AnyArray, ...]:
+    """The sample, or its finite floats one ulp up or down at random."""
+    if near == 0:
+        return sample.arrays
+    rng = np.random.default_rng([sample.number, near])
+    moved: list[AnyArray] = []
+    for a in sample.arrays:
+        if a.dtype.kind == "f":
+            ends = np.where(rng.random(a.shape) < 0.5, -np.inf, np.inf).astype(a.dtype)
+            a = np.where(np.isfinite(a) & (a != 0), np.nextafter(a, ends), a)
+        moved.append(a)
+    return tuple(moved)
+
+
+def _matching(program: Program, baseline: Program) -> None:
+    """Raise `ArgumentError` unless both programs take the same arguments and have the same results."""
+    inputs = [{i.name: (i.type.shape, i.type.dtype) for i in p.inputs} for p in (program, baseline)]
+    if not inputs[0].items() <= inputs[1].items():
+        raise ArgumentError(
+            f"check needs a program with the inputs of its baseline, {_listed(baseline)}; "
+            f"got {_listed(program)}"
+        )
+    if _names(program) != _names(baseline):
+        raise ArgumentError(
+            f"check needs a program with the results of its baseline, {', '.join(_names(baseline))}; "
+            f"got {', '.join(_names(program))}"
+        )
+
+
+def _listed(program: Program) -> str:
+    return ", ".join(f"{i.name}: {i.type}" for i in program.inputs) or "none"
+
+
+def _names(program: Program) -> list[str]:
+    outputs = len(program.outputs)
+    values = ["value"] if outputs == 1 else [f"value {k}" for k in range(outputs)]
+    return [*values, *(f"gradient {name}" for name, _ in program.gradients)]

@@ -1,0 +1,129 @@
+"""Gradients against central differences of the reference in random directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from saturate.certificate import DifferenceCheck
+from saturate.lift import lifted_array
+from saturate.measure import Rule, Run
+from saturate.op import AnyArray, Type
+from saturate.program import Program
+from saturate.runners.evaluate import evaluate
+from saturate.samples import SMOOTH
+from saturate.split import COTANGENT
+
+ALLOWED = 1e-4
+"""The share of a directional derivative by which the difference quotient may miss it."""
+CONCLUSIVE = 1e-2
+"""A quotient whose own error may be a larger share says nothing."""
+SAMPLES = 3
+"""So many smooth samples are tried, in two directions each."""
+
+
+def differences(reference: Program, runs: Sequence[Run], rule: Rule) -> tuple[DifferenceCheck, ...]:
+    """Each gradient against the derivative of the first output, times the cotangent where there is one.
+
+    One direction has the signs of the gradient, so that nothing cancels; the other is free.
+    """
+    if not reference.gradients or not reference.types[reference.outputs[0]].is_float:
+        return ()
+    smooth = [run for run in runs if run.sample.kind in SMOOTH][:SAMPLES]
+    value = replace(reference, outputs=reference.outputs[:1], gradients=())
+    slots = {given.name: slot for slot, given in enumerate(reference.inputs)}
+    checks: list[DifferenceCheck] = []
+    for k, (name, _) in enumerate(reference.gradients, start=len(reference.outputs)):
+        found = [
+            _compared(value, slots[name], k, run, run.tolerance(k, rule), aligned)
+            for run in smooth
+            for aligned in (True, False)
+        ]
+        checks.append(_verdict(f"gradient {name}", found))
+    return tuple(checks)
+
+
+@dataclass(frozen=True)
+class _Compared:
+    reference_error: float
+    error: float
+    reference_tolerance: float
+    tolerance: float
+    conclusive: bool
+    sample: str
+
+    @property
+    def excess(self) -> float:
+        """The larger of the two errors by what is allowed."""
+        return max(self.error / self.tolerance, self.reference_error / self.reference_tolerance)
+
+
+def _verdict(name: str, found: Sequence[_Compared]) -> DifferenceCheck:
+    told = [c for c in found if c.conclusive]
+    if not told:
+        return DifferenceCheck(name, 0.0, 0.0, 0.0, "", 0, True)
+    worst = max(told, key=lambda c: c.excess)
+    passed = worst.excess <= 1.0
+    return DifferenceCheck(
+        name, worst.reference_error, worst.error, worst.tolerance, worst.sample, len(told), passed
+    )
+
+
+def _compared(value: Program, slot: int, k: int, run: Run, tolerance: float, aligned: bool) -> _Compared:
+    """One gradient in one direction, in units of the gradient's norm or of the derivative, what is larger."""
+    dtype = value.types[value.outputs[0]].dtype
+    arrays = [lifted_array(a, dtype) for a in run.sample.arrays]
+    x, step = arrays[slot], _step(arrays[slot])
+    rng = np.random.default_rng([run.sample.number, slot, aligned])
+    u = rng.standard_normal(x.shape).astype(dtype)
+    u = np.abs(u) * np.sign(run.reference[k]) if aligned else u
+    u = np.where(_free(value.inputs[slot].type, x, step) & np.isfinite(run.reference[k]), u, 0)
+    slope, off = _slope(value, arrays, slot, u, step)
+    true, found = (np.where(u == 0, 0, g.astype(dtype)) for g in (run.reference[k], run.optimized[k]))
+    size = max(float(np.sqrt(np.sum(true * true))), abs(float(np.sum(true * u))))
+    unit = size or 1.0
+    allowed = ALLOWED + off / unit
+    errors = [abs(slope - float(np.sum(g * u))) / unit for g in (true, found)]
+    sure = bool(np.isfinite([slope, off, size, *errors]).all() and off <= CONCLUSIVE * unit)
+    room = tolerance * float(np.sum(np.abs(u))) / unit
+    return _Compared(errors[0], errors[1], allowed, allowed + room, sure, str(run.sample))
+
+
+def _step(x: AnyArray) -> float:
+    """The cube root of an ulp of the input's size, where truncation and rounding are about equal."""
+    finite = x[np.isfinite(x)]
+    size = float(np.sqrt(np.mean(finite * finite))) if finite.size else 0.0
+    return float(np.cbrt(np.finfo(x.dtype).eps)) * (size or 1.0)
+
+
+def _free(type: Type, x: AnyArray, step: float) -> AnyArray:
+    """Where the input is finite, and farther from its bounds than a difference is likely to reach."""
+    low = -np.inf if type.low is None else type.low + 4 * step
+    high = np.inf if type.high is None else type.high - 4 * step
+    return np.isfinite(x) & (x >= low) & (x <= high)
+
+
+def _slope(
+    value: Program, arrays: Sequence[AnyArray], slot: int, u: AnyArray, step: float
+) -> tuple[float, float]:
+    """The derivative along u by two central differences, and a bound of its error."""
+    quotients: list[float] = []
+    size = 0.0
+    for h in (step, step / 2):
+        ends = [_value(value, arrays, slot, arrays[slot] + t * u) for t in (h, -h)]
+        quotients.append((ends[0][0] - ends[1][0]) / (2 * h))
+        size = max(size, ends[0][1])
+    wide, narrow = quotients
+    eps = float(np.finfo(u.dtype).eps)
+    return (4 * narrow - wide) / 3, abs(narrow - wide) + 4 * eps * size / step
+
+
+def _value(value: Program, arrays: Sequence[AnyArray], slot: int, x: AnyArray) -> tuple[float, float]:
+    """Σ of the output times the cotangent, and Σ of the magnitudes, with `x` in place of one argument."""
+    given = [*arrays[:slot], x, *arrays[slot + 1 :]]
+    (out,) = evaluate(value, *given)
+    factors = [a for i, a in zip(value.inputs, given, strict=True) if i.name == COTANGENT]
+    terms = out * factors[0] if factors else out
+    return float(np.sum(terms)), float(np.sum(np.abs(terms)))

@@ -1,0 +1,119 @@
+"""How far results are from the reference, and how far they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from saturate.certificate import ResultCheck
+from saturate.op import AnyArray
+from saturate.samples import Sample
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`factor` times the baseline's error plus `ulps` units in the last place of the scale are allowed."""
+
+    factor: float
+    ulps: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """All results on one sample, of the reference, the baseline and the program; the baseline's errors."""
+
+    sample: Sample
+    reference: tuple[AnyArray, ...]
+    baseline: tuple[AnyArray, ...]
+    optimized: tuple[AnyArray, ...]
+    errors: tuple[float, ...]
+
+    def tolerance(self, k: int, rule: Rule) -> float:
+        """The largest distance to the reference that the k-th result may have."""
+        dtype = self.baseline[k].dtype
+        if dtype.kind != "f":
+            return 0.0
+        ulp = float(np.finfo(dtype).eps) * scale(self.reference[k]) + float(
+            np.finfo(dtype).smallest_subnormal
+        )
+        return rule.factor * self.errors[k] + rule.ulps * ulp
+
+
+def distance(true: AnyArray, found: AnyArray) -> float:
+    """The largest distance to the reference where both are finite; for integers and booleans 0.0 or 1.0."""
+    if found.dtype.kind != "f":
+        return float(np.any(true != found))
+    both = np.isfinite(true) & np.isfinite(found)
+    return float(np.max(np.abs(true[both] - found[both].astype(true.dtype)), initial=0.0))
+
+
+def scale(true: AnyArray) -> float:
+    """The largest finite magnitude of a floating result, else 0.0."""
+    return float(np.max(np.abs(true[np.isfinite(true)]), initial=0.0)) if true.dtype.kind == "f" else 0.0
+
+
+def judged(name: str, k: int, runs: Sequence[Run], rule: Rule) -> ResultCheck:
+    """The verdict on the k-th result over all samples, with the figures of the worst one."""
+    judgements = [_judge(k, run, rule) for run in runs]
+    size = sum(j.size for j in judgements)
+    compared = sum(j.compared for j in judgements)
+    worst = max(judgements, key=lambda j: j.excess, default=_Judgement(0.0, 0.0, 0.0, 0, 0, "", "no samples"))
+    fault = worst.fault or ("" if compared or not size else "nothing finite to compare")
+    share = compared / size if size else 1.0
+    passed = worst.excess <= 1.0 and not fault
+    return ResultCheck(
+        name, worst.error, worst.baseline_error, worst.tolerance, worst.sample, share, passed, fault
+    )
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    error: float
+    baseline_error: float
+    tolerance: float
+    compared: int
+    size: int
+    sample: str
+    fault: str
+
+    @property
+    def excess(self) -> float:
+        """Error by tolerance; infinite for what no tolerance allows."""
+        if self.fault:
+            return np.inf
+        return self.error / self.tolerance if self.tolerance else np.inf if self.error else 0.0
+
+
+def _judge(k: int, run: Run, rule: Rule) -> _Judgement:
+    true, plain, found = run.reference[k], run.baseline[k], run.optimized[k]
+    sample = str(run.sample)
+    if (found.shape, found.dtype) != (plain.shape, plain.dtype):
+        fault = f"{_kind(found)} where the baseline has {_kind(plain)}"
+        return _Judgement(np.inf, 0.0, 0.0, 0, plain.size, sample, fault)
+    sure = np.isfinite(plain) & np.isfinite(true) if plain.dtype.kind == "f" else plain == true
+    error, unit = distance(true[sure], found[sure]), scale(true) or 1.0
+    return _Judgement(
+        error / unit,
+        run.errors[k] / unit,
+        run.tolerance(k, rule) / unit,
+        int(np.count_nonzero(sure)),
+        plain.size,
+        sample,
+        _fault(true, plain, found),
+    )
+
+
+def _kind(array: AnyArray) -> str:
+    return f"{array.dtype.name}{list(array.shape)}"
+
+
+def _fault(true: AnyArray, plain: AnyArray, found: AnyArray) -> str:
+    """What is wrong beyond rounding: a NaN or infinity of its own, or a missing one."""
+    if plain.dtype.kind != "f":
+        return "other integers or truth values" if np.any((plain == true) & (found != plain)) else ""
+    if np.any(np.isfinite(plain) & ~np.isfinite(found)):
+        return "NaN or infinite where the baseline is not"
+    agreed = np.isinf(plain) & (plain == true)
+    return "an infinity of the baseline is missing" if np.any(agreed & (found != plain)) else ""

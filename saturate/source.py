@@ -1,0 +1,164 @@
+"""A program as Python source that runs alone: the joint function, and `forward` with `backward`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from saturate.errors import ArgumentError
+from saturate.ops.constants import Constant, is_saved
+from saturate.program import Program
+from saturate.runners.names import RESERVED, identifier, identifiers
+from saturate.runners.printing import body, indented, listed
+from saturate.runners.steps import Steps, steps
+from saturate.runners.style import STYLES, Style
+from saturate.split import COTANGENT, Split, split
+
+JOINT, FORWARD, BACKWARD, RESIDUALS = "value_and_gradients", "forward", "backward", "residuals"
+
+
+def source(
+    program: Program, style: str = "numpy", comments: Mapping[str, str] | None = None, saved: str = ""
+) -> str:
+    """Python text that needs only NumPy, and SciPy where the program uses its functions; or CuPy.
+
+    A program with gradients becomes three functions: `value_and_gradients(args…) -> (value, gradients)`,
+    `forward(args…) -> (value, residuals)` and `backward(residuals, cotangent) -> gradients`, gradients a
+    tuple in the program's order; one without becomes one function under the program's name, which returns
+    its value. A value is an array, or a tuple where the program has several outputs. `comments` are put
+    above the step of a value, by value id. Captured arrays of more than 64 elements are read from the file
+    `saved` (the program's name with `.npz` by default) beside the source, as `save_constants` writes it.
+    Raises `ArgumentError` for a style that there is not.
+    """
+    if style not in STYLES:
+        raise ArgumentError(f"source needs a style among {', '.join(STYLES)}, got {style!r}")
+    return _Source(program, STYLES[style], comments or {}, saved).text()
+
+
+@dataclass
+class _Source:
+    program: Program
+    style: Style
+    comments: Mapping[str, str]
+    saved: str
+
+    def __post_init__(self) -> None:
+        named = identifier(self.program.name) or "f"
+        self.name = f"{named}_" if named in RESERVED else named
+        self.steps = steps(self.program)
+        reserved = {self.name, JOINT, FORWARD, BACKWARD, RESIDUALS} | {
+            function for helper in self.steps.helpers for function in _defined(helper)
+        }
+        if self.program.gradients and all(i.name != COTANGENT for i in self.program.inputs):
+            reserved.add(COTANGENT)
+        printed = (s.value for s in self.steps.steps if s.printed)
+        self.names = identifiers(self.program, reserved, printed)
+
+    def text(self) -> str:
+        """The module."""
+        blocks = [self._head()]
+        blocks += [self.style.text(helper).strip() + "\n" for helper in self.steps.helpers]
+        if self.program.gradients:
+            halves = split(self.program)
+            blocks += [self._joint(), self._forward(halves), self._backward(halves)]
+        else:
+            blocks.append(self._alone())
+        return "\n\n".join(blocks)
+
+    def _head(self) -> str:
+        imports = [self.style.imports]
+        if self.steps.special:
+            imports.append(self.style.special)
+        arrays = self.steps.captured
+        read = any(isinstance(n.op, Constant) and is_saved(n.op.array) for n in arrays)
+        lines = [f'"""{self._title()}"""', "", *(["from pathlib import Path", ""] if read else []), *imports]
+        if arrays:
+            lines.append("")
+        if read:
+            file = self.saved or f"{self.name}.npz"
+            lines.append(self.style.text(f'constants = np.load(Path(__file__).with_name("{file}"))'))
+        lines += [f"{self.names[n.value]} = {self.style.text(n.op.text())}" for n in arrays]
+        return "\n".join(lines) + "\n"
+
+    def _title(self) -> str:
+        types = "".join(f"\n{self.names[i.value]}: {i.type}" for i in self.program.inputs)
+        wrt = [self.names[i.value] for i in self.program.inputs if i.name in dict(self.program.gradients)]
+        what = f", its value and its gradients with respect to {_and(wrt)}" if wrt else ""
+        return f"{self.program.name}{what}; written by saturate.\n{types}\n"
+
+    def _joint(self) -> str:
+        gradients = [self.names[v] for _, v in self.program.gradients]
+        end = listed(f"return {self._value()}, ", gradients)
+        arguments = [self.names[i.value] for i in self.program.inputs]
+        return self._function(JOINT, arguments, "The value, and the gradients.", self.steps, self.names, end)
+
+    def _alone(self) -> str:
+        arguments = [self.names[i.value] for i in self.program.inputs]
+        doc = "The value." if len(self.program.outputs) == 1 else "The values."
+        return self._function(self.name, arguments, doc, self.steps, self.names, [f"return {self._value()}"])
+
+    def _forward(self, halves: Split) -> str:
+        arguments = [self.names[i.value] for i in halves.forward.inputs]
+        end = listed(f"return {self._value()}, ", [self.names[v] for v in halves.residuals])
+        doc = "The value, and the residuals that `backward` reads."
+        return self._function(FORWARD, arguments, doc, steps(halves.forward), self.names, end)
+
+    def _backward(self, halves: Split) -> str:
+        names, cotangent = self._backward_names(halves.backward), COTANGENT
+        if halves.backward.inputs[-1].value not in self.program.types:
+            cotangent += f"={self._one(halves.backward)}"
+        unpacked = [names[v] for v in halves.residuals]
+        start = listed("", unpacked, f" = {RESIDUALS}") if unpacked else []
+        end = listed("return ", [names[v] for v in halves.backward.outputs])
+        doc = "The gradients, for the residuals and the cotangent of the value."
+        return self._function(
+            BACKWARD, [RESIDUALS, cotangent], doc, steps(halves.backward), names, end, start
+        )
+
+    def _backward_names(self, backward: Program) -> dict[str, str]:
+        """Names in `backward`, where the gradients may be products of those of the joint function."""
+        names = dict(self.names)
+        names[backward.inputs[-1].value] = COTANGENT
+        fresh = (f"t{k}" for k in range(1, 2 * len(names)) if f"t{k}" not in self.names.values())
+        for (_, joint), final in zip(self.program.gradients, backward.outputs, strict=True):
+            if final not in self.program.types and final not in names:
+                made = joint in self.program.producer and joint not in self.program.outputs
+                names[final] = names[joint] if made else next(fresh)
+                if made:
+                    names[joint] = next(fresh)
+        for node in backward.nodes:
+            if node.value not in names:
+                names[node.value] = next(fresh)
+        return names
+
+    def _one(self, backward: Program) -> str:
+        dtype = backward.inputs[-1].type.dtype
+        same = all(backward.types[v].dtype == dtype for v in backward.outputs)
+        return "1.0" if same else f"{self.style.module}.{dtype}(1.0)"
+
+    def _value(self) -> str:
+        values = [self.names[v] for v in self.program.outputs]
+        return values[0] if len(values) == 1 else f"({', '.join(values)}{',' * (not values)})"
+
+    def _function(
+        self,
+        name: str,
+        arguments: list[str],
+        doc: str,
+        found: Steps,
+        names: Mapping[str, str],
+        end: list[str],
+        start: list[str] | None = None,
+    ) -> str:
+        lines = body(found, names, self.comments)
+        spelled = [line if line.startswith("#") else self.style.text(line) for line in lines]
+        head = f"def {name}({', '.join(arguments)}):\n"
+        return head + indented([f'"""{doc}"""', *(start or []), *spelled, *end])
+
+
+def _defined(helper: str) -> list[str]:
+    return [line[4 : line.index("(")] for line in helper.splitlines() if line.startswith("def ")]
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
