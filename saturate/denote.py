@@ -354,7 +354,7 @@ def _walk(program: Program, t: Denoter, facts: Mapping[str, Facts]) -> dict[str,
 def _denote_node(node: Node, t: Denoter, xs: tuple[Indexed, ...], facts: Mapping[str, Facts]) -> Indexed:
     if isinstance(node.op, Constant):
         return t.leaf(f"const:{node.op.array.digest}", node.type, constant_facts(node.op.array))
-    if not all(n for n in node.type.shape):
+    if 0 in (n for shape in (node.type.shape, *(x.shape for x in xs)) for n in shape):
         return t.opaque(node, xs)
     return node.op.denote(t, *xs) or t.opaque(node, xs)
 

@@ -18,7 +18,7 @@ from saturate.ops.arithmetic import div as div
 from saturate.ops.arithmetic import mul as mul
 from saturate.ops.arithmetic import neg
 from saturate.ops.arithmetic import sub as sub
-from saturate.ops.elementwise import Binary, Operand, binary
+from saturate.ops.elementwise import Binary, Operand, binary, is_float
 from saturate.ops.select import where
 from saturate.ops.unary import cast, exp, log
 
@@ -222,7 +222,9 @@ class Relation(Binary):
         return None
 
     def denote(self, t: Denoter, *operands: Indexed) -> Indexed | None:
-        """The function by name, for any dtype."""
+        """The function by name; opaque where integers meet a literal that they may not hold."""
+        if len(operands) == 1 and not is_float(operands[0]):
+            return None
         return t.fn(self.name, *self.arguments(*operands))
 
 
