@@ -1,1 +1,12 @@
-"""Saturate: the cheapest program that computes the same value and gradients."""
+"""Saturate: the cheapest program that computes the same value and gradients, found by equality saturation."""
+
+from saturate import errors
+from saturate.grad import grad
+from saturate.op import Type
+from saturate.optimize import Optimized, optimize
+from saturate.program import Program
+from saturate.saturation import Limits
+from saturate.text import parse
+from saturate.trace import trace
+
+__all__ = ["Limits", "Optimized", "Program", "Type", "errors", "grad", "optimize", "parse", "trace"]

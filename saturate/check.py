@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def check(
     made = _runner(runner)(program)
     dtype = reference_dtype(baseline)
     reference = lift(baseline, dtype)
-    rule = Rule(factor, _ulps(baseline, dtype))
+    rule = Rule(factor, ulps(baseline, dtype))
     drawn = samples(baseline.inputs, seed, trials, examples)
     with np.errstate(all="ignore"):
         runs = [_run(made, baseline, reference, s) for s in drawn]
@@ -108,21 +109,27 @@ def _wide(program: Program) -> bool:
     return any(t.is_float and np.dtype(t.dtype).itemsize >= 8 for t in types)
 
 
-def _ulps(program: Program, reference: str) -> float:
+def ulps(program: Program, reference: str) -> float:
+    """Units in the last place that are always allowed."""
     return UNREFERENCED if reference == "float64" and _wide(program) else ULPS
 
 
 def _run(made: Runner, baseline: Program, reference: Program, sample: Sample) -> Run:
     named = {i.name: a for i, a in zip(baseline.inputs, sample.arrays, strict=True)}
     optimized = tuple(made.host(r) for r in made(*(named[i.name] for i in made.program.inputs)))
+    return replace(baseline_run(baseline, reference, sample), optimized=optimized)
+
+
+def baseline_run(baseline: Program, reference: Program, sample: Sample) -> Run:
+    """The baseline on one sample, standing for the optimized program too; its errors are the largest nearby."""
     near: list[tuple[tuple[AnyArray, ...], tuple[AnyArray, ...]]] = []
     for k in range(1 + NEARBY):
         arrays = _nearby(sample, k)
         lifted = [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, arrays, strict=True)]
         true, plain = evaluate(reference, *lifted), evaluate(baseline, *arrays)
         near.append((tuple(map(np.asarray, true)), tuple(map(np.asarray, plain))))
-    errors = tuple(max(distance(t[k], p[k]) for t, p in near) for k in range(len(optimized)))
-    return Run(sample, *near[0], optimized, errors)
+    errors = tuple(max(distance(t[k], p[k]) for t, p in near) for k in range(len(near[0][0])))
+    return Run(sample, *near[0], near[0][1], errors)
 
 
 def _nearby(sample: Sample, near: int) -> tuple[AnyArray, ...]:

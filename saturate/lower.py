@@ -25,7 +25,7 @@ from saturate.ops.reduction import Max, Min, Prod, Sum
 from saturate.ops.select import Where
 from saturate.ops.structure import Broadcast, Reshape, Transpose
 from saturate.ops.unary import Cast, Square
-from saturate.program import Input, Program
+from saturate.program import Input, Node, Program
 
 Order = tuple[Ix, ...]
 Slots = tuple[Ix | None, ...]
@@ -42,10 +42,13 @@ class Root:
 
 @dataclass(frozen=True)
 class Lowered:
-    """The program, and for each of its values the law that its step came from."""
+    """The program; for its values the law that their step came from, and the step as (value, position) in the
+    lattice.
+    """
 
     program: Program
     laws: Mapping[str, str]
+    steps: Mapping[str, tuple[int, int]]
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Lowering:
     order: Mapping[Ix, int]
     labels: Mapping[int, str]
     laws: dict[str, str] = field(default_factory=dict)
+    steps: dict[str, tuple[int, int]] = field(default_factory=dict)
     _done: dict[int, tuple[Value, Order]] = field(default_factory=dict)
     _constants: dict[str, Value] = field(default_factory=dict)
     _views: dict[tuple[Op, str], Value] = field(default_factory=dict)
@@ -69,10 +73,11 @@ class Lowering:
             label = self.labels.get(value, "")
             before = len(self.builder.nodes)
             self._done[value] = self._emit(value, step, leaves, constants)
-            self._mark(before, label, step)
+            made = self.builder.nodes[before:]
+            self.steps.update({node.value: (value, index) for node in made if not node.op.view})
+            self._mark(made, label, step)
 
-    def _mark(self, before: int, label: str, step: Step) -> None:
-        made = self.builder.nodes[before:]
+    def _mark(self, made: Sequence[Node], label: str, step: Step) -> None:
         if made and step.law not in ("", "program"):
             self.laws[made[-1].value] = step.law
         if made and label:
@@ -312,4 +317,4 @@ def lower(
     results = [lowering.placed(r.value, r.axes, r.shape).id for r in roots]
     split = len(roots) - len(gradients)
     program = builder.program(name, tuple(results[:split]), tuple(zip(gradients, results[split:], strict=True)))
-    return Lowered(program, lowering.laws)
+    return Lowered(program, lowering.laws, lowering.steps)

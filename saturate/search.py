@@ -95,7 +95,7 @@ def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = 
             for v, ways in enumerate(classes.nodes)
         )
         classes = Classes(nodes, classes.roots, classes.names)
-    return EXTRACTORS[extractor](classes)
+    return EXTRACTORS[extractor](classes, seconds=None)
 
 
 def emit(found: Search, extraction: Extraction) -> Lowered:

@@ -1,0 +1,136 @@
+"""The search repeated until the price stands still, each result measured before it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from saturate.accuracy import Verdict
+from saturate.cse import share
+from saturate.extract import Extraction
+from saturate.extract.costs import Profile
+from saturate.facts import Facts
+from saturate.lower import Lowered
+from saturate.price import price_program
+from saturate.program import Program
+from saturate.rules.law import Law
+from saturate.saturation import INTERRUPTED, SATURATED, Limits
+from saturate.search import Search, emit, extract, search
+
+PASSES = 4
+"""A result is searched again at most this often."""
+ATTEMPTS = 24
+"""Steps barred for accuracy before a pass gives up."""
+BETTER = 1e-6
+"""A pass counts where it lowers the price by more than this part."""
+
+Judge = Callable[[Search, Lowered, frozenset[tuple[int, int]]], Verdict | None]
+"""None where a lowered program is accurate enough, else the step to bar; given the steps barred before."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One search: what it found, what it chose, and the price before and after."""
+
+    search: Search
+    extraction: Extraction
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Improved:
+    """The cheapest program found, the law behind each of its values, and how it was found."""
+
+    program: Program
+    laws: Mapping[str, str]
+    passes: tuple[Pass, ...]
+    barred: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass
+class _Improver:
+    laws: Sequence[Law]
+    limits: Limits
+    extractor: str
+    facts: Mapping[str, Facts]
+    profile: Profile
+    judge: Judge
+    found: list[Pass] = field(default_factory=list)
+    barred: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def run(self, baseline: Program) -> Improved:
+        current, origins = share(baseline), dict[str, str]()
+        try:
+            for _ in range(PASSES):
+                better = self._once(current, origins)
+                if better is None:
+                    break
+                current, origins = better
+        except KeyboardInterrupt:
+            self.notes.append("interrupted: the best program found until then is returned")
+        return Improved(current, origins, tuple(self.found), tuple(self.barred), tuple(self.notes))
+
+    def _once(self, current: Program, origins: Mapping[str, str]) -> tuple[Program, dict[str, str]] | None:
+        before = price_program(current, self.profile).cost
+        found = search(current, self.laws, self.limits, self.facts, self.profile)
+        if found.saturation.stopped not in (SATURATED, INTERRUPTED):
+            self._note(f"the search ended at its {found.saturation.stopped}")
+        chosen = self._accurate(found)
+        if chosen is None:
+            return None
+        lowered, extraction = chosen
+        program = share(lowered.program)
+        after = price_program(program, self.profile).cost
+        self.found.append(Pass(found, extraction, before, min(before, after)))
+        if found.saturation.stopped == INTERRUPTED:
+            self._note("interrupted: the best program found until then is returned")
+        if after >= before * (1 - BETTER):
+            return None
+        return program, _origins(found, lowered, origins)
+
+    def _accurate(self, found: Search) -> tuple[Lowered, Extraction] | None:
+        """The cheapest choice that the judge accepts."""
+        barred: set[tuple[int, int]] = set()
+        for _ in range(ATTEMPTS):
+            extraction = extract(found, self.extractor, frozenset(barred))
+            lowered = emit(found, extraction)
+            verdict = self.judge(found, lowered, frozenset(barred))
+            if verdict is None:
+                return lowered, extraction
+            self.barred.append(verdict.reason)
+            if verdict.step[0] < 0:
+                break
+            barred.add(verdict.step)
+        self._note("no program found was as accurate as the baseline: the one before is kept")
+        return None
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+
+def _origins(found: Search, lowered: Lowered, before: Mapping[str, str]) -> dict[str, str]:
+    """The law behind each value; where this search kept a value, the law of an earlier one."""
+    earlier = {found.lattice_value(value): law for value, law in before.items()}
+    origins = {}
+    for value, (step, _) in lowered.steps.items():
+        law = lowered.laws.get(value) or earlier.get(step)
+        if law:
+            origins[value] = law
+    return origins
+
+
+def improve(
+    baseline: Program,
+    laws: Sequence[Law],
+    limits: Limits,
+    extractor: str,
+    facts: Mapping[str, Facts],
+    judge: Judge,
+    profile: Profile | None = None,
+) -> Improved:
+    """The cheapest program that the laws reach and the judge accepts, never dearer than the baseline."""
+    return _Improver(laws, limits, extractor, facts, profile or Profile(), judge).run(baseline)

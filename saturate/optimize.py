@@ -1,0 +1,247 @@
+"""`optimize`: the whole road from a NumPy function to a checked callable, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from saturate.accuracy import Judge
+from saturate.arguments import Signature, signature
+from saturate.autodiff import gradient_program
+from saturate.certificate import Certificate
+from saturate.check import check as check_program
+from saturate.cse import share
+from saturate.denote import input_facts
+from saturate.errors import ArgumentError
+from saturate.extract import EXTRACTORS
+from saturate.extract.report import Report
+from saturate.facts import FINITE, NONNEG, NONZERO, Facts
+from saturate.improve import Improved, improve
+from saturate.op import Type
+from saturate.program import Program
+from saturate.reporting import report_of
+from saturate.rules import CATALOGUE, EXACTNESS, Law
+from saturate.runners import RUNNERS, Runner
+from saturate.samples import Sample, samples as draw
+from saturate.saturation import Limits
+from saturate.source import source as source_text
+from saturate.split import COTANGENT, Split, split
+
+MEASURED_ELEMENTS = 20_000_000
+"""Samples for the accuracy price are drawn until arguments of about this many elements were measured."""
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """The cheapest program found: a callable, readable source, a report and a check.
+
+    `program` is what runs, `baseline` the program as traced and differentiated. Called with the function's own
+    arguments it returns the value; with gradients asked for, `(value, gradients)`, where a value that is not a scalar
+    needs its `cotangent`. Arguments are never written to, and no result shares memory with an argument.
+    """
+
+    program: Program
+    baseline: Program
+    target: str
+    report: Report
+    laws: dict[str, str]
+    _signature: Signature
+    _examples: tuple[Any, ...]
+
+    @cached_property
+    def _runner(self) -> Runner:
+        return RUNNERS[self.target](self.program)
+
+    @cached_property
+    def _halves(self) -> tuple[Split, Runner, Runner]:
+        halves = split(self.program)
+        make = RUNNERS[self.target]
+        return halves, make(halves.forward), make(halves.backward)
+
+    def __call__(self, *args: Any, cotangent: Any = None, **named: Any) -> Any:
+        """The value, or `(value, gradients)`; raises `ArgumentError` where arguments do not fit."""
+        given = self._signature.inputs(args, named)
+        if self._needs_cotangent:
+            given[COTANGENT] = self._cotangent(cotangent)
+        elif cotangent is not None:
+            raise ArgumentError(
+                f"{self.program.name} takes no cotangent: its value is a scalar, or no gradient was asked for; scale "
+                "the gradients, or call backward(residuals, cotangent)"
+            )
+        results = self._runner(**given)
+        count = len(self.program.outputs)
+        value = self._signature.value(results[:count])
+        return (value, self._signature.gradients(results[count:])) if self.program.gradients else value
+
+    @property
+    def _needs_cotangent(self) -> bool:
+        return any(i.name == COTANGENT for i in self.program.inputs) and not self._signature.is_program
+
+    def _cotangent(self, cotangent: Any) -> Any:
+        if cotangent is None:
+            kind = self.program.types[self.program.outputs[0]]
+            raise ArgumentError(
+                f"{self.program.name} needs the cotangent of its value, an array {kind}: pass cotangent=…"
+            )
+        return cotangent
+
+    def forward(self, *args: Any, **named: Any) -> tuple[Any, tuple[Any, ...]]:
+        """`(value, residuals)`: the value, and what `backward` reads."""
+        self._needs_gradients("forward")
+        _, forward, _ = self._halves
+        given = self._signature.inputs(args, named)
+        results = forward(**{i.name: given[i.name] for i in forward.program.inputs})
+        count = len(self.program.outputs)
+        return self._signature.value(results[:count]), tuple(results[count:])
+
+    def backward(self, residuals: Sequence[Any], cotangent: Any = 1.0) -> Any:
+        """The gradients, given the residuals of `forward` and the cotangent of the value."""
+        self._needs_gradients("backward")
+        halves, _, backward = self._halves
+        if len(residuals) != len(halves.residuals):
+            raise ArgumentError(
+                f"backward needs the {len(halves.residuals)} residuals that forward returned, got {len(residuals)}"
+            )
+        return self._signature.gradients(backward(*residuals, cotangent))
+
+    def _needs_gradients(self, who: str) -> None:
+        if not self.program.gradients:
+            raise ArgumentError(f"{who} needs gradients, and none were asked for: pass wrt= to optimize")
+
+    def source(self, style: Literal["numpy", "cupy"] = "numpy") -> str:
+        """Python text that runs alone with NumPy (or CuPy), equal to the runner bit for bit on one thread."""
+        statements = {law.name: law.doc.splitlines()[0] for law in CATALOGUE}
+        comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
+        return source_text(self.program, style=style, comments=comments)
+
+    def check(self, runner: str = "numpy", trials: int = 8, seed: int = 0) -> Certificate:
+        """Value and gradients against the baseline, both against a wider reference, and finite differences."""
+        examples = [self._examples] if self._examples else None
+        return check_program(
+            self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples,
+            assumptions=self.report.assumptions,
+        )  # fmt: skip
+
+
+def optimize(
+    f: Callable[..., Any] | Program,
+    *examples: Any,
+    wrt: Any = None,
+    target: str = "numpy",
+    exact: str = "rounding",
+    accuracy: float | None = 4.0,
+    samples: Sequence[Sequence[Any]] | None = None,
+    rules: Sequence[Law] | None = None,
+    extractor: str = "auto",
+    limits: Limits = Limits(),  # noqa: B008  # frozen
+    memory: None = None,
+    check: bool = True,
+    seed: int = 0,
+) -> Optimized:
+    """The cheapest program with the same value and gradients as `f`, found by equality saturation.
+
+    `f` is a NumPy function or a `Program`; `examples` are arrays, `Type`s or nested dicts, lists and tuples of them.
+    `wrt` names the arguments to differentiate by (names, positions, or a tuple or list of them; gradients come in its
+    structure); None optimizes the value alone. `exact` admits laws up to a class of exactness. A program is taken
+    only if its error against a wider reference is at most `accuracy` times the baseline's on hostile samples, or on
+    `samples`, argument tuples that stand for the user's data; None turns this off, and the report says so. Limits
+    are counts with seconds as a backstop, so that equal input gives equal text. With `check` the answer is checked
+    before it is returned. Raises errors of `saturate.errors`, each saying what came and what to do.
+    """
+    _refuse(target, exact, extractor, memory, accuracy)
+    known = signature(f, examples, wrt)
+    baseline = _baseline(known)
+    judge = _judge(baseline, known, accuracy, samples, seed)
+    laws = _admitted(rules, exact)
+    if exact == "bitwise":
+        improved = Improved(share(baseline), {}, (), (), ())
+    else:
+        improved = improve(baseline, laws, limits, extractor, _facts(baseline, known), judge)
+    best = Optimized(
+        improved.program, baseline, target, report_of(baseline, improved, judge, exact, laws), dict(improved.laws),
+        known, known.arrays(baseline),
+    )  # fmt: skip
+    return _checked(best, seed) if check else best
+
+
+def _checked(best: Optimized, seed: int) -> Optimized:
+    """The program with its certificate in the report; the shared baseline where the check fails."""
+    certificate = best.check(trials=4, seed=seed)
+    if certificate.passed:
+        return replace(best, report=replace(best.report, check=certificate))
+    plain = replace(best, program=share(best.baseline), laws={})
+    note = "the check refused the optimized program; the baseline with shared work is returned"
+    again = plain.check(trials=4, seed=seed)
+    report = replace(best.report, check=again, notes=(*best.report.notes, note))
+    return replace(plain, report=report)
+
+
+def _refuse(target: str, exact: str, extractor: str, memory: None, accuracy: float | None) -> None:
+    for what, given, known in (
+        ("target", target, tuple(RUNNERS)),
+        ("exact", exact, EXACTNESS),
+        ("extractor", extractor, tuple(EXTRACTORS)),
+    ):
+        if given not in known:
+            raise ArgumentError(f"optimize needs {what} to be one of {', '.join(known)}; got {given!r}")
+    if memory is not None:
+        raise ArgumentError(f"optimize takes only memory=None for now, got {memory!r}: leave it out")
+    if accuracy is not None and not accuracy >= 1:
+        raise ArgumentError(f"optimize needs accuracy of at least 1, or None to turn it off; got {accuracy!r}")
+
+
+def _baseline(known: Signature) -> Program:
+    program = known.program
+    if not known.wrt:
+        return program
+    if len(program.outputs) != 1:
+        raise ArgumentError(
+            f"gradients need a function with one result, and {program.name} returns {len(program.outputs)}: "
+            "return the one to differentiate"
+        )
+    kind = program.types[program.outputs[0]]
+    return gradient_program(program, known.wrt, seed="input" if kind.shape else "ones")
+
+
+def _admitted(rules: Sequence[Law] | None, exact: str) -> tuple[Law, ...]:
+    laws = CATALOGUE if rules is None else tuple(rules)
+    for law in laws:
+        if not isinstance(law, Law):
+            raise ArgumentError(f"rules needs laws declared with @law, got {law!r}")
+    return tuple(law for law in laws if EXACTNESS.index(law.exact) <= EXACTNESS.index(exact))
+
+
+def _facts(baseline: Program, known: Signature) -> dict[str, Facts]:
+    """Facts of inputs: finite by contract unless the example is not; signs from bounds."""
+    found: dict[str, Facts] = {}
+    for given in baseline.inputs:
+        facts = input_facts(given.type)
+        example = known.example(given.name)
+        if isinstance(example, np.ndarray) and example.dtype.kind == "f" and not np.isfinite(example).all():
+            facts -= {FINITE, NONNEG, NONZERO}
+        found[given.value] = facts
+    return found
+
+
+def _judge(
+    baseline: Program, known: Signature, accuracy: float | None, given: Sequence[Sequence[Any]] | None, seed: int
+) -> Judge:
+    """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts everything."""
+    if accuracy is None:
+        return Judge(baseline, (), 4.0)
+    if given is not None:
+        drawn = tuple(
+            Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k))) for k, args in enumerate(given)
+        )
+        return Judge(baseline, drawn, accuracy)
+    size = max(1, sum(i.type.size for i in baseline.inputs))
+    trials = max(3, min(10, MEASURED_ELEMENTS // size))
+    examples = known.arrays(baseline)
+    return Judge(baseline, draw(baseline.inputs, seed, trials, [examples] if examples else None), accuracy)
+
+
+__all__ = ["Limits", "Optimized", "Type", "optimize"]

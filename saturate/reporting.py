@@ -1,0 +1,135 @@
+"""From what optimizing found to the plain data of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from saturate.accuracy import Judge
+from saturate.extract.report import (
+    Accuracy,
+    Barred,
+    Chosen,
+    LawMatches,
+    LawUse,
+    Report,
+    ResultError,
+    Searched,
+    Step,
+    Steps,
+)
+from saturate.improve import Improved
+from saturate.price import price_program
+from saturate.program import Program
+from saturate.rules.law import Law
+
+
+def report_of(
+    baseline: Program, improved: Improved, judge: Judge, exact: str, laws: Sequence[Law], promotions: Sequence[str] = ()
+) -> Report:
+    """The report of an optimization; its check is added once it was run."""
+    notes = [*improved.notes, *promotions]
+    if not judge.samples:
+        notes.append("accuracy was not measured: accuracy=None")
+    last = improved.passes[-1] if improved.passes else None
+    return Report(
+        title=baseline.name,
+        before=_steps(baseline, {}),
+        after=_steps(improved.program, improved.laws),
+        context=", ".join(f"{i.name}: {i.type}" for i in baseline.inputs) + f"; exact={exact}",
+        laws=_uses(improved, laws),
+        matched=_matched(improved),
+        saturation=_searched(improved),
+        extraction=None
+        if last is None
+        else Chosen(
+            method=last.extraction.method,
+            cost=last.extraction.cost,
+            lower_bound=last.extraction.lower_bound,
+            proven=last.extraction.proven,
+            bound_by=last.extraction.bound_by,
+        ),
+        accuracy=_accuracy(improved, judge),
+        assumptions=_assumptions(laws, improved, exact),
+        notes=tuple(notes),
+    )
+
+
+def _steps(program: Program, laws: Mapping[str, str]) -> Steps:
+    names = {i.value: i.name for i in program.inputs}
+    for node in program.nodes:
+        names[node.value] = node.label or node.value
+    views = {n.value: n for n in program.nodes if n.op.view}
+
+    def name(value: str) -> str:
+        while value in views:
+            value = views[value].operands[0]
+        return names[value]
+
+    return Steps(
+        steps=tuple(
+            Step(
+                value=names[p.node.value],
+                op=p.node.op.text(*(name(v) for v in p.node.operands)),
+                shape=p.node.type.shape,
+                dtype=p.node.type.dtype,
+                flops=p.step.flops,
+                bytes=p.step.bytes,
+                cost=p.cost,
+                law=laws.get(p.node.value, ""),
+            )
+            for p in price_program(program).nodes
+        )
+    )
+
+
+def _uses(improved: Improved, laws: Sequence[Law]) -> tuple[LawUse, ...]:
+    labels = {n.value: n.label or n.value for n in improved.program.nodes}
+    where: dict[str, list[str]] = {}
+    for value, law in improved.laws.items():
+        if value in labels:
+            where.setdefault(law, []).append(labels[value])
+    return tuple(
+        LawUse(name=law.name, statement=law.doc.splitlines()[0], where=tuple(where[law.name]))
+        for law in laws
+        if law.name in where
+    )
+
+
+def _matched(improved: Improved) -> tuple[LawMatches, ...]:
+    total: dict[str, tuple[int, float]] = {}
+    for found in improved.passes:
+        for name, run in found.search.saturation.laws.items():
+            matches, seconds = total.get(name, (0, 0.0))
+            total[name] = (matches + run.matches, seconds + run.seconds)
+    return tuple(LawMatches(name=n, matches=m, seconds=s) for n, (m, s) in total.items() if m and "(" not in n)
+
+
+def _searched(improved: Improved) -> Searched | None:
+    if not improved.passes:
+        return None
+    seconds: dict[str, float] = {}
+    for found in improved.passes:
+        for stage, spent in found.search.seconds.items():
+            seconds[stage] = seconds.get(stage, 0.0) + spent
+    return Searched(
+        stopped=improved.passes[-1].search.saturation.stopped,
+        nodes=tuple(r.nodes for found in improved.passes for r in found.search.saturation.rounds),
+        seconds=seconds,
+    )
+
+
+def _accuracy(improved: Improved, judge: Judge) -> Accuracy:
+    return Accuracy(
+        factor=judge.factor if judge.samples else None,
+        reference=judge.reference,
+        results=tuple(ResultError(name=r.name, baseline=r.baseline_error, chosen=r.error) for r in judge.rows),
+        barred=tuple(Barred(step=b.partition(":")[0], why=b.partition(":")[2].strip()) for b in improved.barred),
+    )
+
+
+def _assumptions(laws: Sequence[Law], improved: Improved, exact: str) -> tuple[str, ...]:
+    """What has to hold for the result to be equal: finite inputs, and laws whose class needs more than that."""
+    found = ["inputs are finite where their examples are"] if exact != "bitwise" else []
+    used = set(improved.laws.values())
+    found += [f"{law.name}: {law.doc.splitlines()[0]}" for law in laws if law.name in used and law.exact == "domain"]
+    return tuple(found)
