@@ -59,16 +59,16 @@ def to_json(program: Program, *, indent: int | None = None) -> str:
 def from_json(text: str | bytes) -> Program:
     """The program that the JSON text describes.
 
-    Raises `ProgramError` with a category as its `code`, naming the node: `malformed_derivative_ir` for what
-    is not such JSON, `unsupported_operator` for an op that does not exist, and the category of the attribute,
-    of the type or of the rule that is broken.
+    Raises `ProgramError` with a category as its `code`, naming the node: `malformed_program` for what is no
+    JSON at all, `unsupported_operator` for an op that does not exist, and the category of the attribute, of
+    the type or of the rule that is broken, which is `malformed_derivative_ir` where it has no own.
     """
     try:
         form = json.loads(text, object_pairs_hook=_distinct, parse_float=_finite, parse_constant=_finite)
     except SaturateError:
         raise
     except (TypeError, ValueError, RecursionError) as error:
-        raise _malformed(f"a program needs JSON text: {error}") from error
+        raise ProgramError(f"a program needs JSON text: {error}") from error
     top = _object(form, "a program", ("schema", "name", "inputs", "nodes", "outputs"), ("gradients",))
     if top["schema"] != SCHEMA:
         raise _malformed(f"a program needs the schema {SCHEMA!r}, got {shown(top['schema'])}")

@@ -188,7 +188,9 @@ def _read_op(
     cls = OPS.get(name)
     if cls is None:
         close = ", ".join(get_close_matches(name, OPS)) or "one of saturate.ops.OPS"
-        raise ProgramError(f"a node needs the name of an op, got {name!r}; perhaps {close}")
+        raise ProgramError(
+            f"a node needs the name of an op, got {name!r}; perhaps {close}", code="unsupported_operator"
+        )
     operands = [_read_operand(x) if _is_id(x) else _read(x) for x in args]
     if issubclass(cls, WithLiterals) and len(operands) == cls.places:
         last = zip(_LITERALS, operands[-2:], strict=True)
@@ -198,8 +200,13 @@ def _read_op(
     if wrong:
         raise ProgramError(f"{name} needs values as operands, got the literal {wrong[0]!r}")
     known = {f.name: str(f.type) for f in fields(cls)}
-    if set(given) - set(known) or set(known) - set(given) - set(_LITERALS):
-        raise ProgramError(f"{name} needs the attributes ({', '.join(known)}), got ({', '.join(given)})")
+    unknown = ["attribute" for k in given if k not in known]
+    absent = [k for k in known if k not in given and k not in _LITERALS]
+    if unknown or absent:
+        raise ProgramError(
+            f"{name} needs the attributes ({', '.join(known)}), got ({', '.join(given)})",
+            code=cls.code((unknown or absent)[0]),
+        )
     arrays = {
         k: _read_array(given[k], kind, constants) for k, declared in known.items() if declared == "Array"
     }

@@ -221,12 +221,12 @@ HEAD = "program f\n  input x: v0 : float64[3, 5]\n"
         (
             HEAD + "n0: v1 = nge(v0) : float64[3, 5]",
             "line 3: a node needs the name of an op, got 'nge'; perhaps neg",
-            "malformed_program",
+            "unsupported_operator",
         ),
         (
             HEAD + "n0: v1 = qqqqq(v0) : float64[3, 5]",
             "line 3: a node needs the name of an op, got 'qqqqq'; perhaps one of saturate.ops.OPS",
-            "malformed_program",
+            "unsupported_operator",
         ),
         (
             HEAD + "n0: v1 = neg(v0 : float64[3, 5]",
@@ -246,12 +246,12 @@ HEAD = "program f\n  input x: v0 : float64[3, 5]\n"
         (
             HEAD + "n0: v1 = sum[axes=(1,)](v0) : float64[3]",
             "line 3: sum needs the attributes (axes, keepdims), got (axes)",
-            "malformed_program",
+            "unsupported_reduction",
         ),
         (
             HEAD + "n0: v1 = neg[axis=1](v0) : float64[3]",
             "line 3: neg needs the attributes (), got (axis)",
-            "malformed_program",
+            "malformed_derivative_ir",
         ),
         (
             HEAD + "n0: v1 = sum[axes=(v0,), keepdims=True](v0) : float64[3]",
