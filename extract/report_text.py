@@ -1,0 +1,146 @@
+"""Findings as compact text, through rich."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from saturate.extract import units
+from saturate.extract.findings import Findings, Steps
+
+WIDTH = 110
+"""Columns of the text without a terminal."""
+
+
+def plain(found: Findings, times: bool) -> str:
+    """The text without colour; the same on every machine unless `times` asks for seconds."""
+    made = StringIO()
+    console = Console(file=made, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
+    console.print(renderable(found, times))
+    return "\n".join(line.rstrip() for line in made.getvalue().rstrip().splitlines())
+
+
+def renderable(found: Findings, times: bool) -> RenderableType:
+    """The whole report as one renderable of rich."""
+    parts: list[RenderableType] = [Text(found.title, style="bold")]
+    if found.context:
+        parts.append(Text(found.context))
+    parts.append(Text(headline(found), style="green"))
+    parts += _section("before", [_steps(found, found.before)])
+    parts += _section("after", [_steps(found, found.after)])
+    parts += _section("laws in the result", list(_laws(found)))
+    parts += _section("search", list(_search(found, times)))
+    parts += _section("accuracy", list(_accuracy(found)))
+    parts += _section("assumes", [Text(a) for a in found.assumptions])
+    parts += _section("notes", [Text(f"• {n}") for n in found.notes])
+    if found.check is not None:
+        parts += _section("check", [Text(str(found.check))])
+    return Group(*parts)
+
+
+def headline(found: Findings) -> str:
+    """The line that says what was saved."""
+    before, after = found.before, found.after
+    costs = (units.cost(before.cost, found.unit), units.cost(after.cost, found.unit))
+    return ", ".join(
+        (
+            f"cost {costs[0]} → {costs[1]} ({units.times(found.ratio)})",
+            f"passes {before.passes} → {after.passes}",
+            f"bytes {units.memory(before.bytes)} → {units.memory(after.bytes)}",
+            f"flops {units.count(before.flops)} → {units.count(after.flops)}",
+        )
+    )
+
+
+def search_lines(found: Findings, times: bool) -> Iterator[tuple[str, str]]:
+    """How the search went and how the choice was made, as pairs of what and what it was."""
+    search, chosen = found.saturation, found.extraction
+    if search is not None:
+        counts = f", e-nodes {' → '.join(f'{n:,}' for n in search.nodes)}" if search.nodes else ""
+        yield "stopped", f"{search.stopped} after {len(search.nodes)} round(s){counts}"
+    if found.matched:
+        matched = ", ".join(
+            f"{m.name} {m.matches:,}" + f" ({m.seconds * 1e3:.1f} ms)" * times for m in found.matched
+        )
+        yield "laws matched", matched
+    if chosen is not None:
+        how = f"{chosen.method}, cost {units.cost(chosen.cost, found.unit)}, {chosen.verdict}"
+        yield "chosen by", how + f" (bound: {chosen.bound_by})" * bool(chosen.bound_by)
+    if times and search is not None and search.seconds:
+        yield "seconds", ", ".join(f"{stage} {s:.3f}" for stage, s in search.seconds.items())
+
+
+def _section(title: str, body: list[RenderableType]) -> list[RenderableType]:
+    if not body:
+        return []
+    return [Text(""), Text(title, style="bold"), *(Padding(part, (0, 0, 0, 2)) for part in body)]
+
+
+def _table(*columns: tuple[str, str]) -> Table:
+    """A table without lines; columns are given as heading and `l`, `r` or `f` (left, and may fold)."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for heading, side in columns:
+        table.add_column(
+            heading, justify="right" if side == "r" else "left", no_wrap=side != "f", overflow="fold"
+        )
+    return table
+
+
+def _steps(found: Findings, program: Steps) -> RenderableType:
+    lawful = any(s.law for s in program.steps)
+    columns = [("value", "f"), ("step", "f"), ("type", "l"), ("flops", "r"), ("bytes", "r"), ("cost", "r")]
+    table = _table(*columns, *([("law", "f")] if lawful else []))
+    for s in program.steps:
+        kind = f"{s.dtype}[{', '.join(map(str, s.shape))}]"
+        figures = (units.count(s.flops), units.memory(s.bytes), units.cost(s.cost, found.unit))
+        table.add_row(*map(Text, (s.value, s.op, kind, *figures, *([s.law] if lawful else []))))
+    sums = (units.count(program.flops), units.memory(program.bytes), units.cost(program.cost, found.unit))
+    table.add_row(*map(Text, ("", f"{program.passes} passes", "", *sums)), style="bold")
+    return table
+
+
+def _laws(found: Findings) -> Iterator[RenderableType]:
+    if not found.laws:
+        return
+    table = _table(("law", "l"), ("it says", "f"), ("made", "f"))
+    for use in found.laws:
+        table.add_row(*map(Text, (use.name, use.statement, ", ".join(use.where))))
+    yield table
+
+
+def _search(found: Findings, times: bool) -> Iterator[RenderableType]:
+    rows = list(search_lines(found, times))
+    if not rows:
+        return
+    table = _table(("", "l"), ("", "f"))
+    table.show_header = False
+    for what, said in rows:
+        table.add_row(Text(what, style="dim"), Text(said))
+    yield table
+
+
+def _accuracy(found: Findings) -> Iterator[RenderableType]:
+    if found.accuracy is None:
+        return
+    yield Text(accuracy_line(found))
+    if found.accuracy.results:
+        table = _table(("result", "l"), ("error before", "r"), ("error after", "r"))
+        for r in found.accuracy.results:
+            table.add_row(*map(Text, (r.name, units.error(r.baseline), units.error(r.chosen))))
+        yield table
+    for barred in found.accuracy.barred:
+        yield Text(f"left out: {barred.step}, {barred.why}")
+
+
+def accuracy_line(found: Findings) -> str:
+    """What error was admitted, against which reference."""
+    accuracy = found.accuracy
+    if accuracy is None or accuracy.factor is None:
+        return "not measured (accuracy=None): among ways that are equal over the reals, cost alone decided"
+    reference = f", against {accuracy.reference}" if accuracy.reference else ""
+    return f"admitted: up to {accuracy.factor:g} times the error of the most accurate way{reference}"
