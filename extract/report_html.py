@@ -32,7 +32,7 @@ STYLE = """
 .saturate td code { overflow-wrap: anywhere; }
 .saturate pre { background: #f6f8fa; padding: .8rem 1rem; border-radius: 8px; overflow-x: auto;
   margin: .25rem 0; }
-.saturate .bar { width: 22%; padding-right: 0; vertical-align: middle; }
+.saturate .bar { width: 22%; vertical-align: middle; }
 .saturate .bar i { display: block; height: .7rem; border-radius: 2px; background: #9db4d0; min-width: 1px; }
 .saturate .after .bar i { background: #5aa578; }
 .saturate .law { color: #14532d; }
@@ -76,11 +76,11 @@ def _tiles(found: Findings) -> str:
     before, after, unit = found.before, found.after, found.unit
     pairs = (
         ("cost", units.cost(before.cost, unit), units.cost(after.cost, unit)),
-        ("passes over memory", str(before.passes), str(after.passes)),
+        ("steps that touch memory", str(before.passes), str(after.passes)),
         ("moved", units.memory(before.bytes), units.memory(after.bytes)),
         ("operations", units.count(before.flops), units.count(after.flops)),
     )
-    tiles = [f'<div class="tile best"><b>{units.times(found.ratio)}</b>before : after</div>']
+    tiles = [f'<div class="tile best"><b>{units.times(found.ratio)}</b>cost, before : after</div>']
     tiles += [f'<div class="tile"><b>{escape(b)} → {escape(a)}</b>{what}</div>' for what, b, a in pairs]
     return f'<div class="tiles">{"".join(tiles)}</div>'
 
@@ -97,7 +97,7 @@ def _program(found: Findings, title: str, program: Steps) -> str:
         cells += [bar, _cell(s.law, "law")] if lawful else [bar]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     sums = _figures(found, program.flops, program.bytes, program.cost)
-    total = ["", f"{program.passes} passes", ""]
+    total = ["", units.plural(program.passes, "step"), ""]
     rows.append(
         f'<tr class="sum">{"".join(map(_cell, total))}{"".join(_cell(f, "n") for f in sums)}'
         f"{'<td></td>' * (1 + lawful)}</tr>"

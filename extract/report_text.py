@@ -50,7 +50,7 @@ def headline(found: Findings) -> str:
     return ", ".join(
         (
             f"cost {costs[0]} → {costs[1]} ({units.times(found.ratio)})",
-            f"passes {before.passes} → {after.passes}",
+            f"steps {before.passes} → {after.passes}",
             f"bytes {units.memory(before.bytes)} → {units.memory(after.bytes)}",
             f"flops {units.count(before.flops)} → {units.count(after.flops)}",
         )
@@ -62,7 +62,7 @@ def search_lines(found: Findings, times: bool) -> Iterator[tuple[str, str]]:
     search, chosen = found.saturation, found.extraction
     if search is not None:
         counts = f", e-nodes {' → '.join(f'{n:,}' for n in search.nodes)}" if search.nodes else ""
-        yield "stopped", f"{search.stopped} after {len(search.nodes)} round(s){counts}"
+        yield "stopped", f"{search.stopped} after {units.plural(len(search.nodes), 'round')}{counts}"
     if found.matched:
         matched = ", ".join(
             f"{m.name} {m.matches:,}" + f" ({m.seconds * 1e3:.1f} ms)" * times for m in found.matched
@@ -100,7 +100,7 @@ def _steps(found: Findings, program: Steps) -> RenderableType:
         figures = (units.count(s.flops), units.memory(s.bytes), units.cost(s.cost, found.unit))
         table.add_row(*map(Text, (s.value, s.op, kind, *figures, *([s.law] if lawful else []))))
     sums = (units.count(program.flops), units.memory(program.bytes), units.cost(program.cost, found.unit))
-    table.add_row(*map(Text, ("", f"{program.passes} passes", "", *sums)), style="bold")
+    table.add_row(*map(Text, ("", units.plural(program.passes, "step"), "", *sums)), style="bold")
     return table
 
 

@@ -31,6 +31,11 @@ def times(ratio: float) -> str:
     return f"{ratio:.2f}×" if ratio < 1e3 else f"{ratio:.3g}×"
 
 
+def plural(number: int, what: str) -> str:
+    """A number of things: `1 step`, `2 steps`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def error(value: float) -> str:
     """An error in two digits, exact zero as `0`."""
     return "0" if value == 0 else f"{value:.1e}"
