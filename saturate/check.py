@@ -121,7 +121,7 @@ def _run(made: Runner, baseline: Program, reference: Program, sample: Sample) ->
 
 
 def baseline_run(baseline: Program, reference: Program, sample: Sample) -> Run:
-    """The baseline on one sample, standing for the optimized program too; its errors are the largest nearby."""
+    """The baseline on one sample, in the program's place too; its errors are the largest nearby."""
     near: list[tuple[tuple[AnyArray, ...], tuple[AnyArray, ...]]] = []
     for k in range(1 + NEARBY):
         arrays = _nearby(sample, k)
@@ -147,7 +147,7 @@ def _nearby(sample: Sample, near: int) -> tuple[AnyArray, ...]:
 
 
 def _matching(program: Program, baseline: Program) -> None:
-    """Raise `ArgumentError` unless both programs take the same arguments and have the same results."""
+    """Raise unless both programs take the same arguments and have the same results."""
     inputs = [{i.name: (i.type.shape, i.type.dtype) for i in p.inputs} for p in (program, baseline)]
     if not inputs[0].items() <= inputs[1].items():
         raise ArgumentError(

@@ -46,9 +46,7 @@ class _Source:
         named = identifier(self.program.name) or "f"
         self.name = f"{named}_" if named in RESERVED else named
         self.steps = steps(self.program)
-        reserved = {self.name, JOINT, FORWARD, BACKWARD, RESIDUALS} | {
-            function for helper in self.steps.helpers for function in _defined(helper)
-        }
+        reserved = {self.name, JOINT, FORWARD, BACKWARD, RESIDUALS, *self.steps.functions}
         if self.program.gradients and all(i.name != COTANGENT for i in self.program.inputs):
             reserved.add(COTANGENT)
         printed = (s.value for s in self.steps.steps if s.printed)
@@ -66,19 +64,28 @@ class _Source:
         return "\n\n".join(blocks)
 
     def _head(self) -> str:
-        imports = [self.style.imports]
-        if self.steps.special:
-            imports.append(self.style.special)
         arrays = self.steps.captured
         read = any(isinstance(n.op, Constant) and is_saved(n.op.array) for n in arrays)
+        imports = [self.style.imports]
+        if read and self.style.module != "np":
+            imports.append("import numpy as np")
+        if self.steps.special:
+            imports.append(self.style.special)
         lines = [f'"""{self._title()}"""', "", *(["from pathlib import Path", ""] if read else []), *imports]
         if arrays:
             lines.append("")
         if read:
-            file = self.saved or f"{self.name}.npz"
-            lines.append(self.style.text(f'constants = np.load(Path(__file__).with_name("{file}"))'))
+            lines += self._loading()
         lines += [f"{self.names[n.value]} = {self.style.text(n.op.text())}" for n in arrays]
         return "\n".join(lines) + "\n"
+
+    def _loading(self) -> list[str]:
+        """The captured arrays by digest, from the file beside the source."""
+        opened = f"with np.load(Path(__file__).with_name({self.saved or f'{self.name}.npz'!r})) as saved:"
+        made = (
+            "dict(saved)" if self.style.module == "np" else "{key: cp.asarray(saved[key]) for key in saved}"
+        )
+        return [opened.replace("'", '"'), f"    constants = {made}"]
 
     def _title(self) -> str:
         types = "".join(f"\n{self.names[i.value]}: {i.type}" for i in self.program.inputs)
@@ -154,10 +161,6 @@ class _Source:
         spelled = [line if line.startswith("#") else self.style.text(line) for line in lines]
         head = f"def {name}({', '.join(arguments)}):\n"
         return head + indented([f'"""{doc}"""', *(start or []), *spelled, *end])
-
-
-def _defined(helper: str) -> list[str]:
-    return [line[4 : line.index("(")] for line in helper.splitlines() if line.startswith("def ")]
 
 
 def _and(words: list[str]) -> str:

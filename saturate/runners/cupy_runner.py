@@ -55,7 +55,7 @@ class CupyRunner:
     def __post_init__(self) -> None:
         self._xp = self.xp or device()
         style, found = STYLES["cupy"], steps(self.program)
-        names = identifiers(self.program)
+        names = identifiers(self.program, found.functions)
         lines = [style.text(line) if line[:1] != "#" else line for line in body(found, names)]
         lines.append(f"return ({''.join(f'{names[v]}, ' for v in self.program.results)})")
         inputs = ", ".join(names[i.value] for i in self.program.inputs)

@@ -69,7 +69,8 @@ def substitute(expression: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr
 def text(expression: ast.expr, identifiers: Mapping[str, str]) -> str:
     """Python text with values under their identifiers, parentheses only where precedence asks for them."""
     renamed = {value: ast.Name(given, ast.Load()) for value, given in identifiers.items()}
-    return ast.unparse(substitute(expression, renamed))
+    printed = ast.unparse(substitute(expression, renamed))
+    return printed if '"' in printed else printed.replace("'", '"')
 
 
 def expression(node: Node, types: Mapping[str, Type], operands: tuple[ast.expr, ...]) -> ast.expr:

@@ -62,7 +62,7 @@ class NumpyRunner:
 
     def __post_init__(self) -> None:
         self._steps = steps(self.program)
-        self._names = identifiers(self.program)
+        self._names = identifiers(self.program, self._steps.functions)
         self._scope = scope(self.program, self._steps, STYLES["numpy"], np)
         self._fixed = {n.value: n.op.evaluate(np) for n in self._steps.captured}
         self._local = _Buffers()
@@ -106,14 +106,14 @@ class NumpyRunner:
         """The function for one plan, printed and compiled."""
         names = dict(self._names)
         buffers = {value: f"_b{k}" for k, value in enumerate(made.slot)}
-        lines = [f"{', '.join(buffers.values())}, = buffers"] if buffers else []
+        lines = [f"{', '.join(buffers.values())}, = _buffers"] if buffers else []
         for step in seen.steps:
             target = buffers.get(step.value) or names.get(made.over.get(step.value, ""))
             lines.append(f"{names[step.value]} = {_written(step, target, step.value in seen.nested, names)}")
         results = (names[v] + ".copy()" * (k in made.copied) for k, v in enumerate(self.program.results))
         lines.append(f"return ({''.join(f'{r}, ' for r in results)})")
         inputs = "".join(f", {names[i.value]}" for i in self.program.inputs)
-        source = f"def run(buffers{inputs}):\n{indented(lines)}"
+        source = f"def run(_buffers{inputs}):\n{indented(lines)}"
         fixed = {names[v]: array for v, array in self._fixed.items()}
         return Compiled(made, source, function(source, "run", self._scope | fixed))
 

@@ -64,6 +64,12 @@ class Steps:
     helpers: tuple[str, ...]
     special: bool
 
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the helper functions."""
+        lines = (line for helper in self.helpers for line in helper.splitlines())
+        return tuple(line[4 : line.index("(")] for line in lines if line.startswith("def "))
+
 
 def steps(program: Program) -> Steps:
     """The steps that compute the results of a program; what no result needs is left out."""
@@ -95,7 +101,7 @@ class _Writer:
         """Note the node's own expression, and whether it is a view so short that every reader repeats it."""
         operands = self._operands(node)
         self.operands[node.value] = operands
-        self.own[node.value] = expression(node, self.types, operands)
+        self.own[node.value] = self._twice(node) or expression(node, self.types, operands)
         if self._short(node) and node.value not in self.results and not node.label:
             self.hidden.add(node.value)
 
@@ -147,6 +153,17 @@ class _Writer:
 
     def _read(self, value: str) -> ast.expr:
         return self.own[value] if value in self.hidden else name(value)
+
+    def _twice(self, node: Node) -> ast.expr | None:
+        """What a transpose of a transpose reads, where the two cancel."""
+        inner = self.producer.get(node.operands[0]) if node.operands else None
+        if inner is None or inner.value not in self.hidden:
+            return None
+        outer, within = node.op, inner.op
+        if not isinstance(outer, Transpose) or not isinstance(within, Transpose):
+            return None
+        undone = all(within.permutation[k] == j for j, k in enumerate(outer.permutation))
+        return self._read(inner.operands[0]) if undone else None
 
     def _operands(self, node: Node) -> tuple[ast.expr, ...]:
         """The operands, and in place of a broadcast or a constant fill what NumPy broadcasts itself."""

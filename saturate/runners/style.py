@@ -22,7 +22,10 @@ class Style:
 
     def text(self, source: str) -> str:
         """Python text over `np`, spelled for the library."""
-        return ast.unparse(self.spell(ast.parse(source))) if self.module != "np" else source
+        if self.module == "np":
+            return source
+        printed = ast.unparse(self.spell(ast.parse(source)))
+        return printed if '"' in printed else printed.replace("'", '"')
 
 
 class _Cupy(ast.NodeTransformer):
