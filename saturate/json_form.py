@@ -166,7 +166,7 @@ def _value(form: Any, who: str, depth: int = 0) -> Any:
         return tuple(_value(item, who, depth + 1) for item in form)
     if not isinstance(form, dict):
         return form
-    if set(form) == {"float"} and form["float"] in _FLOATS:
+    if set(form) == {"float"} and isinstance(form["float"], str) and form["float"] in _FLOATS:
         return _FLOATS[form["float"]]
     if set(form) == {"dtype", "shape", "base64"}:
         return _array(form, who)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from saturate.errors import ArgumentError, ProgramError
+from saturate.errors import ArgumentError, ProgramError, shown
 from saturate.op import Op, Type
 from saturate.program import Node, Program
 
@@ -31,7 +31,7 @@ def checked_prefix(prefix: Any) -> str:
     if not isinstance(prefix, str) or not prefix.isidentifier() or prefix.startswith(_OWNED):
         raise ArgumentError(
             "reserved_id_prefix needs an identifier that does not begin with v, n or d, as traced and "
-            f"derivative ids do; got {prefix!r}",
+            f"derivative ids do; got {shown(prefix)}",
             code="malformed_derivative_ir",
         )
     return prefix
