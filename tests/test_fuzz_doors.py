@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -214,7 +215,7 @@ def test_damaged_json_and_text(program: Program, data: st.DataObject) -> None:
 @given(st.one_of(programs, junk), junk, st.booleans())
 def test_passes_of_anything_under_any_prefix(program: Any, prefix: Any, strict: bool) -> None:
     for expand in (expand_mean_program, expand_mean_derivative_program):
-        outcome(lambda expand=expand: expand(program, reserved_id_prefix=prefix, strict=strict))
+        outcome(partial(expand, program, reserved_id_prefix=prefix, strict=strict))
 
 
 @st.composite
