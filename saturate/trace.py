@@ -9,12 +9,14 @@ from typing import Any
 import optree
 
 from saturate.build import Builder
+from saturate.errors import TraceError
 from saturate.program import Program
 from saturate.tracing import refusals
 from saturate.tracing.emitting import lift, operand
 from saturate.tracing.functions import METHODS, call_function
 from saturate.tracing.labels import local_names
 from saturate.tracing.leaves import named_leaves, parameters, title, type_of
+from saturate.tracing.site import Site, site_of
 from saturate.tracing.tracer import Recording, Tracer
 from saturate.tracing.ufunc_methods import call_ufunc
 
@@ -24,9 +26,9 @@ class Traced:
     """A program with what is needed to call it as the function was called.
 
     `arguments` names the parameter of each positional example. `in_spec` is the structure of the tuple of
-    examples; `names` and `statics` go leaf by leaf: the name of the program's input, or None and the value that
-    was passed on as it is. `out_spec` is the structure of the result, whose leaves are the program's outputs.
-    `promotions` names the lines where a NumPy scalar widened an array.
+    examples; `names` and `statics` go leaf by leaf: the name of the program's input, or None and the value
+    that was passed on as it is. `out_spec` is the structure of the result, whose leaves are the program's
+    outputs. `promotions` names the lines where a NumPy scalar widened an array.
     """
 
     program: Program
@@ -41,10 +43,10 @@ class Traced:
 def trace(f: Callable[..., Any], *examples: Any) -> Program:
     """The program that `f` computes on arrays of the examples' shapes and dtypes.
 
-    `f` is plain NumPy. Examples are arrays, `Type`s, or nested dicts, lists and tuples of them; Python scalars
-    and other objects are passed to `f` as they are. Arrays that `f` captures are copied into the program.
-    Raises `TraceError` for what cannot be traced, with the user's line and what to write instead, and NumPy's
-    own errors, with a note of the line, for what NumPy refuses.
+    `f` is plain NumPy. Examples are arrays, `Type`s, or nested dicts, lists and tuples of them; Python
+    scalars and other objects are passed to `f` as they are. Arrays that `f` captures are copied into the
+    program. Raises `TraceError` for what cannot be traced, with the user's line and what to write instead,
+    NumPy's own errors, with a note of the line, for what NumPy refuses, and `ArgumentError` for examples.
     """
     return traced(f, *examples).program
 
@@ -61,10 +63,12 @@ def traced(f: Callable[..., Any], *examples: Any) -> Traced:
         for leaf, name, kind in zip(leaves, names, types, strict=True)
     ]
     given = {x.value.id for x in passed if isinstance(x, Tracer)}
-    with local_names(recording) as labels:
-        result = f(*optree.tree_unflatten(in_spec, passed))
-    outputs, out_spec = _outputs(recording, title(f), result)
-    recording.open = False
+    try:
+        with local_names(recording) as labels:
+            result = _called(f, optree.tree_unflatten(in_spec, passed))
+        outputs, out_spec = _outputs(recording, f, result)
+    finally:
+        recording.open = False
     builder.relabel({value: name for value, name in labels.items() if value not in given})
     return Traced(
         builder.program(title(f), outputs), in_spec, out_spec, arguments,
@@ -74,18 +78,41 @@ def traced(f: Callable[..., Any], *examples: Any) -> Traced:
     )  # fmt: skip
 
 
-def _outputs(recording: Recording, name: str, result: Any) -> tuple[tuple[str, ...], optree.PyTreeSpec]:
+def _called(f: Callable[..., Any], args: Any) -> Any:
+    """`f(*args)`; a refusal that a library turned into another error is raised itself."""
+    try:
+        return f(*args)
+    except TraceError:
+        raise
+    except Exception as error:
+        behind: BaseException | None = error
+        while behind is not None:
+            if isinstance(behind, TraceError):
+                raise behind from error
+            behind = behind.__cause__ or behind.__context__
+        site, library = site_of(error) or (None, None)
+        met = library is not None and any(isinstance(x, Tracer) for x in library.f_locals.values())
+        if site is not None and not getattr(error, "__notes__", None) and (met or "Tracer" in str(error)):
+            raise refusals.failed(site, error) from error
+        raise
+
+
+def _outputs(
+    recording: Recording, f: Callable[..., Any], result: Any
+) -> tuple[tuple[str, ...], optree.PyTreeSpec]:
     """Value ids of the leaves of the result; arrays and numbers become constants."""
     leaves, spec = optree.tree_flatten(result)
     outputs: list[str] = []
     for leaf in leaves:
         if isinstance(leaf, str | bytes) or callable(leaf):
+            code = getattr(f, "__code__", None)
             raise refusals.refusal(
-                f"{name} with a {type(leaf).__name__} in its result",
+                f"{title(f)} with a {type(leaf).__name__} in its result",
                 "programs return arrays",
-                "Return arrays only",
+                "Return arrays, or dicts, lists and tuples of them",
+                Site(code.co_filename, code.co_firstlineno) if code else None,
             )
-        lifted = lift(recording, operand(leaf, name))
+        lifted = lift(recording, operand(leaf, f"the result of {title(f)}"))
         lifted.check(recording)
         outputs.append(lifted.value.id)
     return tuple(outputs), spec

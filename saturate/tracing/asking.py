@@ -49,7 +49,7 @@ def ask_dtype(function: Callable[..., Any], *args: Any, **kwargs: Any) -> np.dty
 
 
 def numpy_error(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Exception | None:
-    """The error that NumPy itself raises for these types, with a note that names the user's line; else None."""
+    """The error that NumPy raises for these types, with a note that names the user's line; else None."""
     try:
         _quiet(function, _each(standin, args), _each(standin, dict(kwargs)))
     except Exception as error:  # whatever NumPy raises is the answer

@@ -129,8 +129,8 @@ def _contract(x: Tracer, y: Tracer, first: tuple[int, ...], second: tuple[int, .
     if any(x.shape[i] != y.shape[j] for i, j in zip(first, second, strict=True)):
         raise _fail("contraction", x, y)
     if x.ndim == y.ndim == 2 and len(first) == 1:
-        left = x if first == (1,) else transpose(x, (1, 0))
-        return x.recording.emit(Matmul(), left, y if second == (0,) else transpose(y, (1, 0)))
+        rows = x if first == (1,) else transpose(x, (1, 0))
+        return x.recording.emit(Matmul(), rows, y if second == (0,) else transpose(y, (1, 0)))
     letters = ascii_letters[: x.ndim + y.ndim]
     left, right = list(letters[: x.ndim]), list(letters[x.ndim :])
     for i, j in zip(first, second, strict=True):
@@ -141,12 +141,12 @@ def _contract(x: Tracer, y: Tracer, first: tuple[int, ...], second: tuple[int, .
     return x.recording.emit(Einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}"), x, y)
 
 
-def diagonal(a: Tracer, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tracer:
+def diagonal(a: Tracer, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """`np.diagonal`: the square part by a slice, then one label for both axes."""
     return _diagonal(a, offset, axis1, axis2, keep=True)
 
 
-def _diagonal(a: Any, offset: int, axis1: int, axis2: int, keep: bool) -> Tracer:
+def _diagonal(a: Any, offset: int, axis1: int, axis2: int, keep: bool) -> Any:
     if a.ndim < 2:
         raise _fail("diagonal", a)
     first, second = np.lib.array_utils.normalize_axis_tuple((axis1, axis2), a.ndim)
@@ -162,9 +162,7 @@ def _diagonal(a: Any, offset: int, axis1: int, axis2: int, keep: bool) -> Tracer
     return a.recording.emit(Einsum(f"{''.join(labels)}->{''.join(kept)}"), a[tuple(index)])
 
 
-def trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Tracer:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     """`np.trace`: the sum of a diagonal, in the dtype of `np.sum`."""
     no_out("np.trace", out)
     expected = ask_dtype(np.trace, a, offset, axis1, axis2, dtype=dtype)

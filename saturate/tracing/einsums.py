@@ -43,12 +43,10 @@ def _parsed(operands: Sequence[Any]) -> tuple[list[str], str | None, list[Any]]:
     """Labels of each operand, those of the output or None, and the operands; ellipsis is written "…"."""
     if isinstance(operands[0], str):
         spec = operands[0].replace(" ", "").replace("...", "…")
-        inputs, arrow, output = spec.partition("->")
-        return inputs.split(","), output if arrow else None, list(operands[1:])
+        inputs, arrow, written = spec.partition("->")
+        return inputs.split(","), written if arrow else None, list(operands[1:])
     arrays, sublists = list(operands[:-1:2]), list(operands[1::2])
-    output = None
-    if len(operands) % 2:
-        output = _sublist(operands[-1])
+    output = _sublist(operands[-1]) if len(operands) % 2 else None
     return [_sublist(labels) for labels in sublists], output, arrays
 
 

@@ -1,4 +1,4 @@
-"""From operands as the user gave them to tracers of one dtype and shape; what would change nothing is not emitted."""
+"""From operands as the user gave them to tracers of one dtype and shape; nothing is emitted in vain."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from saturate.ops.structure import Broadcast, Reshape, Slice, Transpose
 from saturate.ops.unary import Cast
 from saturate.tracing import refusals
 from saturate.tracing.tracer import Recording, Tracer
+
+NOT_GIVEN: Any = object()
+"""The default of arguments for which NumPy tells apart whether they were given."""
 
 Operand = Tracer | AnyArray | Scalar
 """A traced array; an array or NumPy scalar, strong; or a Python scalar, weak in promotion."""
@@ -46,12 +49,14 @@ def operand(x: Any, who: str) -> Operand:
             "programs hold plain arrays",
             "Write np.asarray(x), and np.where for a mask",
         )
+    if x is None:
+        raise refusals.refusal(f"{who} with None", "None is no array", "Write `x is None` to ask for it")
     array = np.asarray(x)
     if array.dtype.kind not in "biuf":
         kind = {"O": f"an object array ({_type_name(x)})", "c": "a complex array"}.get(array.dtype.kind)
         raise refusals.refusal(
             f"{who} with {kind or f'an array of dtype {array.dtype}'}",
-            "programs hold booleans, integers and real floats", "Convert it to one of these dtypes, by parts if need be",
+            "programs hold booleans, integers and real floats", "Convert it to one of these dtypes",
         )  # fmt: skip
     return array
 
@@ -73,14 +78,14 @@ def shape_of(x: Operand) -> tuple[int, ...]:
 
 
 def literal(x: Operand, dtype: Any) -> Scalar | None:
-    """The scalar as an attribute of an op whose other operand has `dtype`; None where `x` is no such scalar."""
+    """The scalar as an attribute of an op whose other operand has `dtype`; None where `x` is none."""
     if isinstance(x, Tracer) or shape_of(x) != ():
         return None
     if isinstance(x, np.ndarray):
         x = x.astype(dtype).item()
     elif isinstance(x, bool) and np.dtype(dtype).kind != "b":
         x = int(x)
-    return x if type(x) in (bool, int, float) else None
+    return x if isinstance(x, bool | int | float) and type(x) in (bool, int, float) else None
 
 
 def lift(recording: Recording, x: Operand, dtype: npt.DTypeLike | None = None) -> Tracer:

@@ -33,13 +33,13 @@ FUNCTIONS: Mapping[Callable[..., Any], Callable[..., Any]] = {
     **LINALG,
     np.einsum: einsum,
 }
-_SINCE_2_1 = {"astype": astype, "unstack": unstack}
+_SINCE_2_1: Mapping[str, Callable[..., Any]] = {"astype": astype, "unstack": unstack}
 _BY_UFUNC: Mapping[float, Callable[..., Any]] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 
 
 def call_function(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Any:
     """What NumPy hands to `__array_function__`, traced."""
-    handler = FUNCTIONS.get(function)
+    handler: Callable[..., Any] | None = FUNCTIONS.get(function)
     if handler is None and function is getattr(np, function.__name__, None):
         handler = _SINCE_2_1.get(function.__name__)
     if handler is None or not any(True for _ in tracers([list(args), dict(kwargs)])):
@@ -56,8 +56,12 @@ def power(x: Tracer, exponent: Any) -> Any:
     return np.power(x, exponent)
 
 
+def _raised(x: Tracer, exponent: Any) -> Any:
+    return as_numpy(operator.pow, (x, exponent), {}, power)
+
+
 def _converted(x: Tracer, *args: Any, **kwargs: Any) -> Any:
     return as_numpy(np.ndarray.astype, (x, *args), kwargs, astype)
 
 
-METHODS: Mapping[str, Callable[..., Any]] = {"getitem": getitem, "pow": power, "astype": _converted}
+METHODS: Mapping[str, Callable[..., Any]] = {"getitem": getitem, "pow": _raised, "astype": _converted}

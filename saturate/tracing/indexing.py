@@ -16,7 +16,7 @@ from saturate.tracing.site import user_site
 from saturate.tracing.tracer import Tracer
 
 Item = tuple[str, Any]
-"""One entry of an index: ("slice", slice), ("int", int), ("new", None) or ("array", integer array or tracer)."""
+"""One entry of an index: ("slice", slice), ("int", int), ("new", None) or ("array", integer array)."""
 
 
 def getitem(x: Tracer, index: Any) -> Any:
@@ -179,16 +179,15 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     no_out("np.take", out)
     x = a if axis is not None else reshape(a, (a.size,))
     axis = 0 if axis is None else np.lib.array_utils.normalize_axis_index(axis, x.ndim)
-    wanted = operand(indices, "np.take")
-    known: Any = wanted if isinstance(wanted, Tracer) else np.asarray(wanted)
-    if not known.size and not isinstance(known, Tracer) and isinstance(indices, list):
-        known = known.astype(np.intp)
+    known: Any = indices
+    if not isinstance(indices, Tracer | np.ndarray | np.generic):
+        known = np.asarray(indices).astype(np.intp)
     size = x.shape[axis]
     if mode in ("wrap", "clip") and size:
         known = np.remainder(known, size) if mode == "wrap" else np.clip(known, 0, size - 1)
     if not isinstance(known, Tracer):
         np.take(np.broadcast_to(np.False_, size), known)
-        known = known.astype(np.intp, casting="same_kind")
+        known = known.astype(np.intp)
     if known.dtype == np.bool_:
         known = known.astype(np.intp)
     return _take(x, known, axis)

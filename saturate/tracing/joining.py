@@ -148,8 +148,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None:
         return np.roll(a.ravel(), int(np.sum(shift)), 0).reshape(a.shape)
     axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)
-    shifts, axes = np.broadcast_arrays(shift, axes)
-    for amount, k in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
+    shifts, along = np.broadcast_arrays(shift, axes)
+    for amount, k in zip(shifts.ravel().tolist(), along.ravel().tolist(), strict=True):
         size = a.shape[k]
         cut = size - amount % size if size else 0
         if cut != size:
@@ -157,7 +157,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return a
 
 
-def pad(array: Tracer, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """`np.pad`: by constants, or by elements of the array in the modes edge, reflect, symmetric and wrap."""
     np.pad(np.empty(tuple(min(n, 1) for n in array.shape), array.dtype), pad_width, mode, **options)
     if isinstance(pad_width, dict):
@@ -171,7 +171,7 @@ def pad(array: Tracer, pad_width: Any, mode: Any = "constant", **options: Any) -
     for k, (low, high) in enumerate(widths):
         if low or high:
             positions = np.pad(np.arange(array.shape[k]), (low, high), mode, **options)
-            array = np.take(array, positions, axis=k)  # type: ignore[call-overload]
+            array = np.take(array, positions, axis=k)
     return array
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -13,12 +13,12 @@ from saturate.tracing.tracer import Recording, Tracer
 
 
 @contextmanager
-def local_names(recording: Recording) -> Iterator[dict[str, str]]:
-    """While this runs, the name that each value gets first when a function of the user returns, by value id."""
+def local_names(recording: Recording) -> Generator[dict[str, str]]:
+    """While this runs, the first name of each value in a function of the user that returns, by value id."""
     names: dict[str, str] = {}
     before = sys.getprofile()
 
-    def profile(frame: FrameType, event: str, arg: Any) -> None:
+    def profile(frame: FrameType, event: Any, arg: Any) -> None:
         if before is not None:
             before(frame, event, arg)
         if event == "return" and not is_machinery(frame):

@@ -39,7 +39,8 @@ def parameters(f: Callable[..., Any], examples: tuple[Any, ...]) -> tuple[str, .
 
 def title(f: Callable[..., Any]) -> str:
     """The function's name as an identifier."""
-    name = getattr(f, "__name__", None) or getattr(getattr(f, "func", f), "__name__", type(f).__name__)
+    inner = getattr(f, "func", f)
+    name = str(getattr(f, "__name__", getattr(inner, "__name__", type(f).__name__)))
     return name if name.isidentifier() else "f"
 
 
@@ -47,13 +48,14 @@ def named_leaves(
     names: tuple[str, ...], examples: tuple[Any, ...]
 ) -> tuple[list[Any], list[str], optree.PyTreeSpec]:
     """Leaves, their names ("q", "params.w", "layers[0].b") and the structure of the whole."""
-    accessors, leaves, spec = optree.tree_flatten_with_accessor(examples)
+    tree: Any = examples
+    accessors, leaves, spec = optree.tree_flatten_with_accessor(tree)
     return leaves, [_name(names, accessor) for accessor in accessors], spec
 
 
 def _name(names: tuple[str, ...], accessor: optree.PyTreeAccessor) -> str:
     first, *rest = accessor
-    return names[first.entry] + "".join(_step(entry) for entry in rest)
+    return str(names[first.entry]) + "".join(_step(entry) for entry in rest)
 
 
 def _step(entry: optree.PyTreeEntry) -> str:
@@ -80,6 +82,6 @@ def type_of(leaf: Any, name: str) -> Type | None:
     array = np.asarray(leaf)
     if array.dtype.kind not in "biuf":
         raise ArgumentError(
-            f"{name} needs an array of booleans, integers or real floats, got one of {array.dtype}; convert it first"
+            f"{name} needs an array of booleans, integers or real floats, got {array.dtype}; convert it"
         )
     return Type(array.shape, array.dtype.name)

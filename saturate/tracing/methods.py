@@ -68,6 +68,8 @@ class Methods(NDArrayOperatorsMixin):
     @property
     def mT(self) -> Any:
         """The last two axes exchanged."""
+        if np.ndim(self) < 2:  # type: ignore[arg-type]
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
         return np.matrix_transpose(self)  # type: ignore[call-overload]
 
     @property

@@ -13,10 +13,8 @@ from saturate.ops.constants import Full
 from saturate.ops.reduction import Argmax, Argmin, Cumsum, Max, Mean, Min, Prod, Sum
 from saturate.tracing import refusals
 from saturate.tracing.asking import ask, ask_dtype
-from saturate.tracing.emitting import broadcast, cast, lift, no_out, operand, recording_of, reshape
+from saturate.tracing.emitting import NOT_GIVEN, broadcast, cast, lift, no_out, operand, recording_of, reshape
 from saturate.tracing.tracer import Tracer
-
-NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
 
 
 def _axes(x: Tracer, axis: Any) -> tuple[int, ...]:
@@ -46,16 +44,16 @@ def _reduced(op: Callable[[tuple[int, ...], bool], Op], x: Tracer, axis: Any, ke
 
 
 def _kept(keepdims: Any) -> bool:
-    return keepdims is not NO_VALUE and bool(keepdims)
+    return keepdims is not NOT_GIVEN and bool(keepdims)
 
 
 def _options(**given: Any) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if value is not NO_VALUE}
+    return {name: value for name, value in given.items() if value is not NOT_GIVEN}
 
 
 def _masked(x: Any, where: Any, neutral: Any) -> Any:
     """`x` with the elements that do not count replaced by what changes nothing."""
-    if where is NO_VALUE or where is True:
+    if where is NOT_GIVEN or where is True:
         return x
     return np.where(where, x, neutral)
 
@@ -69,16 +67,16 @@ def _accumulating(
     """The handler of `np.sum` or `np.prod`."""
 
     def handler(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE, where: Any = NO_VALUE,
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NOT_GIVEN,
+        initial: Any = NOT_GIVEN, where: Any = NOT_GIVEN,
     ) -> Any:  # fmt: skip
         no_out(f"np.{function.__name__}", out)
         x = _as_tracer(_masked(a, where, neutral), a, where)
         expected = ask_dtype(
             function, x, axis=axis, dtype=dtype, **_options(keepdims=keepdims, initial=initial)
         )
-        found = _reduced(op, cast(x, expected), axis, _kept(keepdims))
-        return found if initial is NO_VALUE else combine(found, np.asarray(initial).astype(expected))
+        found = cast(_reduced(op, cast(x, expected), axis, _kept(keepdims)), expected)
+        return found if initial is NOT_GIVEN else combine(found, np.asarray(initial).astype(expected))
 
     return handler
 
@@ -93,14 +91,14 @@ def _extreme(
     """The handler of `np.max` or `np.min`."""
 
     def handler(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
-        where: Any = NO_VALUE,
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOT_GIVEN, initial: Any = NOT_GIVEN,
+        where: Any = NOT_GIVEN,
     ) -> Any:  # fmt: skip
         no_out(f"np.{function.__name__}", out)
         options = _options(initial=initial, where=where)
         x = _as_tracer(a, where, initial)
         expected = ask(function, x, axis=axis, keepdims=_kept(keepdims), **options)
-        if initial is NO_VALUE:
+        if initial is NOT_GIVEN:
             return _reduced(op, x, axis, _kept(keepdims))
         start = lift(x.recording, operand(initial, function.__name__), expected.dtype)
         if _count(x, axis) == 0:
@@ -116,16 +114,16 @@ def mean(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-    keepdims: Any = NO_VALUE,
+    keepdims: Any = NOT_GIVEN,
     *,
-    where: Any = NO_VALUE,
+    where: Any = NOT_GIVEN,
 ) -> Any:
-    """`np.mean`: the op where NumPy sums in the dtype that it answers with, else the sum divided by the count."""
+    """`np.mean`: one op where NumPy sums in the dtype of its answer, else the sum divided by the count."""
     no_out("np.mean", out)
     x = _as_tracer(a, where)
     kept = _kept(keepdims)
     expected = ask_dtype(np.mean, x, axis=axis, dtype=dtype, keepdims=kept)
-    if where is not NO_VALUE and where is not True:
+    if where is not NOT_GIVEN and where is not True:
         counted = np.sum(np.broadcast_to(where, x.shape), axis=axis, keepdims=kept)
         return np.astype(
             np.sum(_masked(x, where, 0), axis=axis, dtype=dtype or expected, keepdims=kept) / counted,
@@ -137,16 +135,16 @@ def mean(
 
 
 def var(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
-    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NOT_GIVEN, *,
+    where: Any = NOT_GIVEN, mean: Any = NOT_GIVEN, correction: Any = NOT_GIVEN,
 ) -> Any:  # fmt: skip
     """`np.var`: the mean of the squares of what is left after the mean is taken off."""
     no_out("np.var", out)
-    if where is not NO_VALUE and where is not True:
+    if where is not NOT_GIVEN and where is not True:
         raise refusals.unsupported(
             "np.var", "where=", "Write it with np.sum(np.where(where, x, 0)) and the count"
         )
-    ddof = ddof if correction is NO_VALUE else correction
+    ddof = ddof if correction is NOT_GIVEN else correction
     x = _as_tracer(a, mean)
     kept = _kept(keepdims)
     expected = ask_dtype(np.var, x, axis=axis, dtype=dtype, ddof=ddof, keepdims=kept)
@@ -154,7 +152,7 @@ def var(
         raise refusals.unsupported("np.var", f"dtype={expected}", "Write it with a floating dtype")
     working = expected if dtype is not None or x.dtype.kind != "f" else x.dtype
     count, plain = _count(x, axis), dtype is None and working != np.float16
-    if mean is NO_VALUE:
+    if mean is NOT_GIVEN:
         total: Any = np.sum(x, axis=axis, dtype=working, keepdims=True)
         mean = np.mean(x, axis=axis, keepdims=True) if plain else total / count
     squares = np.square(x - mean)
@@ -173,7 +171,7 @@ def std(a: Any, *args: Any, **kwargs: Any) -> Any:
 def _position(function: Callable[..., Any], op: Callable[[int, bool], Op]) -> Callable[..., Any]:
     """The handler of `np.argmax` or `np.argmin`."""
 
-    def handler(a: Tracer, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
+    def handler(a: Tracer, axis: Any = None, out: Any = None, *, keepdims: Any = NOT_GIVEN) -> Any:
         no_out(f"np.{function.__name__}", out)
         ask(function, a, axis=axis, keepdims=_kept(keepdims))
         if axis is not None and a.ndim:
@@ -189,7 +187,8 @@ def cumsum(a: Tracer, axis: Any = None, dtype: Any = None, out: Any = None) -> A
     no_out("np.cumsum", out)
     expected = ask_dtype(np.cumsum, a, axis=axis, dtype=dtype)
     x = reshape(a, (a.size,)) if axis is None or not a.ndim else a
-    return a.recording.emit(Cumsum(0 if axis is None or not a.ndim else _axes(a, axis)[0]), cast(x, expected))
+    along = 0 if axis is None or not a.ndim else _axes(a, axis)[0]
+    return cast(a.recording.emit(Cumsum(along), cast(x, expected)), expected)
 
 
 def _quantifier(
@@ -198,7 +197,7 @@ def _quantifier(
     """The handler of `np.any` or `np.all`: the largest or smallest of booleans."""
 
     def handler(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOT_GIVEN, *, where: Any = NOT_GIVEN
     ) -> Any:
         no_out(f"np.{function.__name__}", out)
         x = _as_tracer(_masked(_truth(a), where, over_none), a, where)
@@ -210,7 +209,7 @@ def _quantifier(
     return handler
 
 
-def ptp(a: Tracer, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
+def ptp(a: Tracer, axis: Any = None, out: Any = None, keepdims: Any = NOT_GIVEN) -> Any:
     """`np.ptp`: the largest element minus the smallest."""
     no_out("np.ptp", out)
     kept = _kept(keepdims)

@@ -85,6 +85,13 @@ ADVICE: Mapping[str, tuple[str, str]] = {
     ),
     "np.nanmax": ("it is not among the traced functions", "Write np.max(np.where(np.isnan(x), -np.inf, x))"),
     "np.nanmin": ("it is not among the traced functions", "Write np.min(np.where(np.isnan(x), np.inf, x))"),
+    "np.full": ("it fills an array with values", "Write np.broadcast_to(t, shape)"),
+    "np.full_like": ("it fills an array with values", "Write np.broadcast_to(t, x.shape)"),
+    "np.arange": (DATA_DEPENDENT, "Write start + step * np.arange(n), with n known"),
+    "np.linspace": (
+        "it is not among the traced functions",
+        "Write start + (stop - start) * np.linspace(0.0, 1.0, n)",
+    ),
     "np.cumprod": ("it is not among the traced functions", "Write np.exp(np.cumsum(np.log(x))) where x > 0"),
     "np.insert": ("it is not among the traced functions", "Write np.concatenate over slices"),
     "np.append": ("it is not among the traced functions", "Write np.concatenate([x, y], axis=…)"),
@@ -97,17 +104,20 @@ ADVICE: Mapping[str, tuple[str, str]] = {
 }
 _PLAIN = (
     "it is not among the traced functions",
-    "Write it with NumPy functions that are, or compute it before the traced function and pass the result as an "
-    "argument",
+    "Write it with NumPy functions that are, or compute it before the traced function and pass the result "
+    "as an argument",
 )
-_MATH = {"pow": "np.power", "fabs": "np.abs", "fsum": "np.sum", "prod": "np.prod", "atan": "np.arctan"}
-_MATH |= {
-    "erf": "scipy.special.erf",
-    "lgamma": "scipy.special.gammaln",
+_MATH = {
+    "pow": "np.power",
+    "fabs": "np.abs",
+    "fsum": "np.sum",
+    "atan": "np.arctan",
     "atan2": "np.arctan2",
     "dist": "np.linalg.norm",
+    "erf": "scipy.special.erf",
+    "lgamma": "scipy.special.gammaln",
 }
-_BUILTIN = {"max": "np.maximum", "min": "np.minimum", "any": "np.any", "all": "np.all", "sorted": "np.sort"}
+_BUILTIN = {"max": "np.maximum", "min": "np.minimum", "any": "np.any", "all": "np.all"}
 
 
 def refusal(what: str, why: str, instead: str, site: Site | None = None) -> TraceError:
@@ -117,8 +127,15 @@ def refusal(what: str, why: str, instead: str, site: Site | None = None) -> Trac
 
 
 def unknown(name: str) -> TraceError:
-    """The refusal of a function that no table of tracing has."""
-    return refusal(name, *ADVICE.get(name, _PLAIN))
+    """The refusal of a function that no table of tracing has, under the name that the user wrote."""
+    site = user_site()
+    name = site.name if site.name in ADVICE else name
+    return refusal(name, *ADVICE.get(name, _PLAIN), site)
+
+
+def failed(site: Site, error: BaseException) -> TraceError:
+    """The refusal of a function that is none of NumPy's and failed on a traced array."""
+    return refusal(site.name or f"`{site.text}`", f"on a traced array it fails ({error})", _PLAIN[1], site)
 
 
 def unsupported(name: str, argument: str, instead: str) -> TraceError:
@@ -134,6 +151,8 @@ def out_argument(name: str) -> TraceError:
 def truth() -> TraceError:
     """The refusal of `bool(t)`, in whatever clothes it came."""
     site = user_site()
+    if site.name in ("sorted", "list.sort"):
+        return refusal(site.name, _NOT_SORTED, _SORTED_OUTSIDE, site)
     replacement = _BUILTIN.get(site.name)
     if replacement is not None and isinstance(site.callee, type(max)):
         return refusal(f"{site.name}(…)", f"it asks for the truth of a traced array, and {VALUES}",
@@ -163,7 +182,7 @@ def number(kind: str) -> TraceError:
 
 
 def index() -> TraceError:
-    """The refusal of a traced array where Python needs an integer: `range(t)`, `items[t]`, a size, a bound."""
+    """The refusal of a traced array where Python needs an integer: `range(t)`, `items[t]`, a size."""
     site = user_site()
     if isinstance(site.call, ast.Subscript):
         return refusal(
@@ -193,10 +212,12 @@ def conversion(site: Site | None = None) -> TraceError:
         return refusal(f"`{site.text}`", "a NumPy array cannot be indexed by a traced one", argument, site)
     if site.name in ("np.array", "np.asarray", "np.asanyarray", "np.ascontiguousarray"):
         return _array_call(site)
-    if site.name in ("np.take", "np.choose"):
+    if site.name in ("np.take", "np.choose", "np.ndarray.take", "np.ndarray.choose"):
         return refusal(f"{site.name}(array, t)", "NumPy does not hand it over to the index", argument, site)
     if site.name in ADVICE:
         return refusal(site.name, *ADVICE[site.name], site)
+    if site.name.startswith("np.ma."):
+        return refusal("a masked array", "programs hold plain arrays", "Write np.where(mask, a, b)", site)
     if isinstance(site.callee, type) and issubclass(site.callee, np.generic):
         return refusal(site.name, ARRAYS_ONLY, f"Write t.astype({site.name})", site)
     what = site.name or (f"`{site.text}`" if site.text else "np.asarray(t)")

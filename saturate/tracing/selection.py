@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from saturate.op import AnyArray
 from saturate.ops.constants import Eye, Full
 from saturate.ops.select import Where
 from saturate.tracing import refusals
@@ -17,15 +18,15 @@ from saturate.tracing.tracer import Tracer
 _LARGEST_LITERAL = 2**53
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Tracer:
+def where(condition: Any, *branches: Any) -> Tracer:
     """`np.where` of three arguments; scalars stay literals."""
-    if x is None and y is None:
+    if not branches:
         raise refusals.refusal(
             "np.where(condition) without branches", refusals.DATA_DEPENDENT, "Write np.where(condition, a, b)"
         )
-    recording = recording_of(condition, x, y)
-    branches = [operand(b, "np.where") for b in (x, y)]
+    recording = recording_of(condition, branches)
     expected = ask_dtype(np.where, condition, *branches)
+    branches = tuple(operand(b, "np.where") for b in branches)
     shape = np.broadcast_shapes(shape_of(operand(condition, "np.where")), *map(shape_of, branches))
     mask = broadcast(lift(recording, operand(condition, "np.where"), np.bool_), shape)
     literals = [literal(b, expected) for b in branches]
@@ -68,18 +69,19 @@ def _out_of_range(bound: Any, dtype: np.dtype[Any]) -> bool:
     return not np.iinfo(dtype).min <= bound <= np.iinfo(dtype).max
 
 
+def _below(m: Tracer, k: int) -> AnyArray:
+    """Where the k-th diagonal of a matrix, or of the square of a vector, and what is below it stand."""
+    return np.tri(m.shape[-2] if m.ndim > 1 else m.shape[0], m.shape[-1], k, bool)
+
+
 def tril(m: Any, k: int = 0) -> Any:
     """`np.tril`: zeros above the k-th diagonal, by a constant mask."""
-    mask = np.tri(*m.shape[-2:], k=k, dtype=bool) if m.ndim > 1 else np.tri(m.shape[0], k=k, dtype=bool)
-    return np.where(mask, m, np.zeros((), m.dtype))
+    return np.where(_below(m, k), m, np.zeros((), m.dtype))
 
 
 def triu(m: Any, k: int = 0) -> Any:
     """`np.triu`: zeros below the k-th diagonal, by a constant mask."""
-    mask = (
-        np.tri(*m.shape[-2:], k=k - 1, dtype=bool) if m.ndim > 1 else np.tri(m.shape[0], k=k - 1, dtype=bool)
-    )
-    return np.where(mask, np.zeros((), m.dtype), m)
+    return np.where(_below(m, k - 1), np.zeros((), m.dtype), m)
 
 
 def diag(v: Any, k: int = 0) -> Any:
@@ -150,9 +152,11 @@ def full_like(
 def round_(a: Tracer, decimals: int = 0, out: Any = None) -> Any:
     """`np.round`: by way of a power of ten where decimals are asked for."""
     no_out("np.round", out)
-    if a.dtype.kind in "iub":
-        if decimals < 0 or a.dtype.kind == "b":
-            raise refusals.unsupported("np.round", "integers", "Write x // 10**n * 10**n")
+    if a.dtype.kind in "iu":
+        if decimals < 0:
+            raise refusals.unsupported(
+                "np.round", "negative decimals of integers", "Write (x + 5) // 10 * 10"
+            )
         return a
     if decimals == 0:
         return np.rint(a)

@@ -14,7 +14,6 @@ from saturate.tracing.asking import standin
 from saturate.tracing.emitting import broadcast, cast, lift, operand, recording_of, reshape, transpose
 from saturate.tracing.tracer import Tracer
 
-
 _NO_BYTES = np.dtype("V0")
 """A dtype without bytes, so that arrays of any shape are free."""
 
@@ -54,7 +53,7 @@ def ravel(a: Tracer, order: str = "C") -> Tracer:
 
 
 def _permuting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The handler of a function that permutes axes: where NumPy moves them is read from the sizes' ordinals."""
+    """The handler of a function that permutes axes: NumPy moves those of an array of sizes 2, 3, 4, …."""
 
     def handler(a: Tracer, *args: Any, **kwargs: Any) -> Tracer:
         moved = function(np.empty(tuple(range(2, a.ndim + 2)), _NO_BYTES), *args, **kwargs)
@@ -129,8 +128,8 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 
 def astype(
-    x: Tracer, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True, *,
-    device: Any = None,
+    x: Tracer, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True,
+    *, device: Any = None,
 ) -> Tracer:  # fmt: skip
     """`x.astype` and `np.astype`; raises NumPy's `TypeError` where `casting` forbids it."""
     np.ones((), x.dtype).astype(dtype, casting=casting)  # type: ignore[call-overload]

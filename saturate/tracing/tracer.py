@@ -1,7 +1,8 @@
-"""The tracer, an array without values that stands in for one in the user's function; it knows no op's meaning."""
+"""The tracer, an array without values that stands in for one in the user's function."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -13,6 +14,7 @@ from saturate.op import Array, Op
 from saturate.ops.constants import Constant
 from saturate.tracing import refusals
 from saturate.tracing.methods import Methods
+from saturate.tracing.site import public_name, user_site
 
 LONGEST_ITERATION = 64
 
@@ -29,10 +31,13 @@ class TraceAttributeError(TraceError, AttributeError):
 
 
 def _written(ufunc: np.ufunc, inputs: tuple[Any, ...], out: tuple[Any, ...]) -> TraceError:
-    name, symbol = refusals.public_name(ufunc), _IN_PLACE.get(ufunc.__name__)
-    if symbol is None or not inputs or out[0] is not inputs[0]:
+    name, symbol = public_name(ufunc), _IN_PLACE.get(ufunc.__name__)
+    if symbol is None or out[0] is not inputs[0] or isinstance(user_site().call, ast.Call):
         return refusals.out_argument(name)
-    return refusals.assignment(f"`x {symbol} y` in place", f"Write x = x {symbol[:-1]} y")
+    return refusals.assignment(
+        f"`x {symbol} y` in place",
+        f"Write x = x {symbol[:-1]} y (np.where or np.concatenate for a part of x)",
+    )
 
 
 def _no_method(name: str) -> TraceError:
@@ -50,7 +55,7 @@ def _no_method(name: str) -> TraceError:
 
 
 class Recording:
-    """One trace: the builder that collects nodes, the constants met so far, and the tables of what is traced."""
+    """One trace: the builder that collects nodes, the constants met so far, what is traced and how."""
 
     def __init__(
         self, builder: Builder, ufunc: Function, function: Function, methods: Mapping[str, Function]
@@ -169,7 +174,7 @@ class Tracer(Methods):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"'Tracer' object has no attribute {name!r}")
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         function = f"np.{name}"
         error = refusals.unknown(function) if function in refusals.ADVICE else _no_method(name)
         raise TraceAttributeError(str(error).replace(function, f"x.{name}", 1))
@@ -225,7 +230,9 @@ class Tracer(Methods):
     def __getitem__(self, index: Any) -> Any:
         return self.recording.methods["getitem"](self, index)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is not None:
+            return NotImplemented
         return self.recording.methods["pow"](self, other)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:

@@ -12,12 +12,11 @@ from saturate.tracing import refusals
 from saturate.tracing.asking import ask_dtype
 from saturate.tracing.contractions import matmul, vecdot
 from saturate.tracing.dispatch import as_numpy
-from saturate.tracing.emitting import operand, shape_of
-from saturate.tracing.site import public_name
+from saturate.tracing.emitting import NOT_GIVEN, operand, shape_of
+from saturate.tracing.site import home, public_name
 from saturate.tracing.tracer import LONGEST_ITERATION, Recording, Tracer
 from saturate.tracing.ufuncs import elementwise, is_traced
 
-_NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
 _REDUCTIONS: Mapping[str, Callable[..., Any]] = {
     "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min,
     "logical_and": np.all, "logical_or": np.any,
@@ -40,16 +39,21 @@ def call_ufunc(
         return as_numpy(ufunc.reduce, inputs, options, partial(_reduce, ufunc))
     if method == "accumulate" and ufunc is np.add:
         return as_numpy(ufunc.accumulate, inputs, options, _accumulate)
+    if method == "at":
+        raise refusals.assignment(
+            f"{name}.at",
+            "Write a sum over one-hot rows: np.sum(np.where(i[:, None] == np.arange(n), x[:, None], 0), 0)",
+        )
     raise refusals.refusal(
-        f"{name}.{method}", "no op of a program does it", "np.add.accumulate, and reduce and outer of every ufunc, are traced"
-    )  # fmt: skip
+        f"{name}.{method}", "no op of a program does it", f"Write {name}.reduce over slices of x"
+    )
 
 
 def _call(recording: Recording, ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     name = public_name(ufunc)
     if options.pop("where", True) is not True:
         raise refusals.unsupported(name, "where=", "Write np.where(condition, x, y) around the call")
-    if ufunc.__name__ in _CORE and getattr(np, ufunc.__name__, None) is ufunc:
+    if ufunc.__name__ in _CORE and home(ufunc) == "np":
         return as_numpy(ufunc, inputs, options, _CORE[ufunc.__name__])
     extra = options.keys() - {"dtype", "casting"}
     if extra:
@@ -70,17 +74,17 @@ def _accumulate(x: Any, axis: int = 0, dtype: Any = None) -> Any:
 
 def _reduce(
     ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    initial: Any = _NO_VALUE, where: Any = True,
+    initial: Any = NOT_GIVEN, where: Any = True,
 ) -> Any:  # fmt: skip
     name = ufunc.__name__
-    options = {} if initial is _NO_VALUE else {"initial": initial}
-    known = _REDUCTIONS.get(name) if getattr(np, name, None) is ufunc else None
-    if known in (np.max, np.min):
+    options = {} if initial is NOT_GIVEN else {"initial": initial}
+    known = _REDUCTIONS.get(name) if home(ufunc) == "np" else None
+    if known is not None and known in (np.max, np.min):
         x = x if dtype is None else x.astype(dtype)
         return known(x, axis=axis, keepdims=keepdims, where=where, **options)
-    if known in (np.all, np.any) and dtype is None and not options:
+    if known is not None and known in (np.all, np.any) and dtype is None and not options:
         return known(x, axis=axis, keepdims=keepdims, where=where)
-    if known in (np.sum, np.prod):
+    if known is not None and known in (np.sum, np.prod):
         return known(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where, **options)
     if where is not True:
         raise refusals.unsupported(

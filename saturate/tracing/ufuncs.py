@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,32 +15,36 @@ from saturate.ops.elementwise import Binary
 from saturate.tracing import refusals
 from saturate.tracing.asking import ask_dtype, numpy_error
 from saturate.tracing.emitting import Operand, broadcast, cast, dtype_of, lift, literal, operand, shape_of
-from saturate.tracing.site import public_name, user_site
+from saturate.tracing.site import home, public_name, user_site
 from saturate.tracing.tracer import Recording, Tracer
 
 UNARY: Mapping[str, Op] = {
-    "negative": Neg(), "exp": u.Exp(), "expm1": u.Expm1(), "exp2": u.Exp2(), "log": u.Log(), "log1p": u.Log1p(),
-    "log2": u.Log2(), "log10": u.Log10(), "sqrt": u.Sqrt(), "cbrt": u.Cbrt(), "square": u.Square(),
-    "reciprocal": u.Reciprocal(), "tanh": u.Tanh(), "sinh": u.Sinh(), "cosh": u.Cosh(), "sin": u.Sin(),
-    "cos": u.Cos(), "tan": u.Tan(), "arctan": u.Arctan(), "absolute": u.Abs(), "fabs": u.Abs(), "sign": u.Sign(),
-    "floor": u.Floor(), "ceil": u.Ceil(), "rint": u.Rint(), "trunc": u.Trunc(), "isfinite": u.IsFinite(),
-    "isnan": u.IsNan(), "logical_not": u.LogicalNot(),
+    "negative": Neg(), "absolute": u.Abs(), "fabs": u.Abs(), "sign": u.Sign(), "square": u.Square(),
+    "reciprocal": u.Reciprocal(), "sqrt": u.Sqrt(), "cbrt": u.Cbrt(), "exp": u.Exp(), "expm1": u.Expm1(),
+    "exp2": u.Exp2(), "log": u.Log(), "log1p": u.Log1p(), "log2": u.Log2(), "log10": u.Log10(),
+    "tanh": u.Tanh(), "sinh": u.Sinh(), "cosh": u.Cosh(), "sin": u.Sin(), "cos": u.Cos(), "tan": u.Tan(),
+    "arctan": u.Arctan(), "floor": u.Floor(), "ceil": u.Ceil(), "rint": u.Rint(), "trunc": u.Trunc(),
+    "isfinite": u.IsFinite(), "isnan": u.IsNan(), "logical_not": u.LogicalNot(),
 }  # fmt: skip
 BINARY: Mapping[str, type[Binary]] = {
-    "add": b.Add, "subtract": b.Sub, "multiply": b.Mul, "divide": b.Div, "power": b.Power, "float_power": b.Power,
-    "maximum": b.Maximum, "minimum": b.Minimum, "fmax": b.Fmax, "fmin": b.Fmin, "arctan2": b.Arctan2,
-    "hypot": b.Hypot, "logaddexp": b.Logaddexp, "heaviside": b.Heaviside, "floor_divide": b.FloorDivide,
-    "remainder": b.Remainder, "less": b.Less, "less_equal": b.LessEqual, "greater": b.Greater,
-    "greater_equal": b.GreaterEqual, "equal": b.Equal, "not_equal": b.NotEqual, "logical_and": b.LogicalAnd,
-    "logical_or": b.LogicalOr, "logical_xor": b.LogicalXor,
+    "add": b.Add, "subtract": b.Sub, "multiply": b.Mul, "divide": b.Div, "floor_divide": b.FloorDivide,
+    "remainder": b.Remainder, "power": b.Power, "float_power": b.Power, "maximum": b.Maximum,
+    "minimum": b.Minimum, "fmax": b.Fmax, "fmin": b.Fmin, "arctan2": b.Arctan2, "hypot": b.Hypot,
+    "logaddexp": b.Logaddexp, "heaviside": b.Heaviside, "less": b.Less, "less_equal": b.LessEqual,
+    "greater": b.Greater, "greater_equal": b.GreaterEqual, "equal": b.Equal, "not_equal": b.NotEqual,
+    "logical_and": b.LogicalAnd, "logical_or": b.LogicalOr, "logical_xor": b.LogicalXor,
 }  # fmt: skip
 SCIPY: Mapping[str, Op | type[Binary]] = {
     "expit": u.Expit(), "erf": u.Erf(), "erfcx": u.Erfcx(), "log_ndtr": u.LogNdtr(), "gammaln": u.Gammaln(),
     "psi": u.Polygamma(0), "xlogy": b.Xlogy,
 }  # fmt: skip
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-_ON_BOOLS = {"invert": "logical_not", "bitwise_and": "logical_and", "bitwise_or": "logical_or"}
-_ON_BOOLS |= {"bitwise_xor": "logical_xor"}
+_ON_BOOLS = {
+    "invert": "logical_not",
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_xor": "logical_xor",
+}
 _WHOLE = ("floor", "ceil", "trunc")
 
 
@@ -50,22 +53,27 @@ def _infinite(x: Any) -> Any:
 
 
 def _fmod(x: Any, y: Any) -> Any:
-    size = np.remainder(np.abs(x), np.abs(y))
+    size = np.remainder(abs(x), abs(y))
     return np.where(np.less(x, 0), -size, size)
 
 
-def _degrees(x: Any) -> Any:
-    return x * (180.0 / np.pi)
+def _scaled(numerator: float, denominator: float) -> Callable[[Tracer], Any]:
+    """x · numerator / denominator, the quotient rounded to the dtype first, as NumPy's loops have it."""
+
+    def scale(x: Tracer) -> Any:
+        wide: Any = cast(x, np.float32) if x.dtype == np.float16 else x
+        kind = wide.dtype.type
+        return cast(wide * (kind(numerator) / kind(denominator)), x.dtype)
+
+    return scale
 
 
-def _radians(x: Any) -> Any:
-    return x * (np.pi / 180.0)
-
+_DEGREES, _RADIANS = _scaled(180.0, np.pi), _scaled(np.pi, 180.0)
 
 COMPOSED: Mapping[str, Callable[..., Any]] = {
     "positive": lambda x: x, "conjugate": lambda x: x, "isinf": _infinite, "fmod": _fmod,
     "divmod": lambda x, y: (np.floor_divide(x, y), np.remainder(x, y)),
-    "degrees": _degrees, "rad2deg": _degrees, "radians": _radians, "deg2rad": _radians,
+    "degrees": _DEGREES, "rad2deg": _DEGREES, "radians": _RADIANS, "deg2rad": _RADIANS,
 }  # fmt: skip
 """Ufuncs made of others; their operands arrive in the dtype of the loop that NumPy chooses."""
 
@@ -77,12 +85,11 @@ def is_traced(ufunc: np.ufunc) -> bool:
 
 def _definition(ufunc: np.ufunc) -> Op | type[Binary] | Callable[..., Any] | None:
     """What the ufunc is made of: by name, after making sure that the name means NumPy's or SciPy's ufunc."""
-    name = ufunc.__name__
-    if getattr(np, name, None) is ufunc:
+    module, name = home(ufunc), ufunc.__name__
+    if module == "np":
         name = _ON_BOOLS.get(name, name)
         return UNARY.get(name) or BINARY.get(name) or COMPOSED.get(name)
-    special = sys.modules.get("scipy.special")
-    return SCIPY.get(name) if special is not None and getattr(special, name, None) is ufunc else None
+    return SCIPY.get(name) if module else None
 
 
 def elementwise(
