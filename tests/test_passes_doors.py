@@ -17,7 +17,9 @@ from saturate.ops.arithmetic import Div
 from saturate.ops.constants import Full
 from saturate.ops.reduction import Mean
 from saturate.ops.spreading import Broadcast
+from saturate.passes import expand_mean_derivative_program_detailed, expand_mean_program_detailed
 from saturate.program import Input, Node, Program
+from saturate.text import format_program, parse
 
 HUGE = 10**200
 
@@ -289,6 +291,60 @@ def test_json_refuses_by_category(
     with pytest.raises(ProgramError) as caught:
         from_json(edited(program, edit))
     assert caught.value.code == code
+
+
+TEXT: dict[str, tuple[Program, str, str, str]] = {
+    "fill missing": (FULL, "fill=1.0, ", "", MALFORMED),
+    "fill bool": (FULL, "fill=1.0", "fill=True", MALFORMED),
+    "full unknown key": (FULL, "fill=1.0", "fill=1.0, value=1.0", MALFORMED),
+    "full with an operand": (
+        MEAN,
+        "mean[axes=(0, 1), keepdims=True]",
+        "full[fill=1.0, shape=(1, 1), dtype='float32']",
+        MALFORMED,
+    ),
+    "full shape missing": (FULL, "shape=(3, 1), ", "", SHAPE),
+    "full shape str": (FULL, "shape=(3, 1)", "shape='31'", SHAPE),
+    "full shape negative": (FULL, "shape=(3, 1)", "shape=(3, -1)", SHAPE),
+    "full dtype missing": (FULL, ", dtype='float32'", "", DTYPE),
+    "full dtype empty": (FULL, "dtype='float32'", "dtype=''", DTYPE),
+    "mean of two operands": (MEAN, "(v0)", "(v0, v0)", UNSUPPORTED),
+    "operand of no shape": (MEAN, "float32[3, 5]", "float32", SHAPE),
+    "operand of no dtype": (MEAN, "float32[3, 5]", "[3, 5]", DTYPE),
+    "operand of symbolic size": (MEAN, "float32[3, 5]", "float32[n, 5]", "unresolved_symbolic_shape"),
+    "axes missing": (MEAN, "axes=(0, 1), ", "", MISMATCH),
+    "axes twice": (MEAN, "axes=(0, 1)", "axes=(0, 0)", MISMATCH),
+    "axes out of range": (MEAN, "axes=(0, 1)", "axes=(0, 7)", MISMATCH),
+    "keepdims missing": (MEAN, ", keepdims=True", "", UNSUPPORTED),
+    "keepdims 1": (MEAN, "keepdims=True", "keepdims=1", UNSUPPORTED),
+    "mean with a fill": (MEAN, "keepdims=True", "keepdims=True, fill=1.0", UNSUPPORTED),
+    "result of no shape": (MEAN, "float32[1, 1]", "float32", SHAPE),
+    "result of no dtype": (MEAN, "float32[1, 1]", "[1, 1]", DTYPE),
+    "result of another shape": (MEAN, "float32[1, 1]", "float32[3, 5]", MISMATCH),
+    "result of another dtype": (MEAN, "float32[1, 1]", "float64[1, 1]", MISMATCH),
+    "divisor str": (chain(Div(right_literal=6.0)), "6.0", "'6.0'", MALFORMED),
+    "unknown op": (MEAN, "mean[", "avg[", "unsupported_operator"),
+    "an operand that nothing produces": (MEAN, "(v0)", "(v9)", MALFORMED),
+    "a line that is none": (MEAN, "return", "returns", "malformed_program"),
+}
+
+
+@pytest.mark.parametrize(("program", "old", "new", "code"), TEXT.values(), ids=TEXT.keys())
+def test_text_refuses_by_category(program: Program, old: str, new: str, code: str) -> None:
+    text = format_program(program)
+    assert parse(text) == program
+    assert old in text
+    with pytest.raises(ProgramError) as caught:
+        parse(text.replace(old, new, 1))
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("program", [MEAN, chain(Div(right_literal=6.0))], ids=["mean", "derivative"])
+def test_programs_by_hand_from_text_and_from_json_expand_the_same(program: Program) -> None:
+    for expand in (expand_mean_program_detailed, expand_mean_derivative_program_detailed):
+        result = expand(program)
+        assert expand(parse(format_program(program))) == expand(from_json(to_json(program))) == result
+        assert parse(format_program(result.program)) == from_json(to_json(result.program)) == result.program
 
 
 def test_faults_of_a_generated_constant_are_reported_in_order() -> None:

@@ -36,6 +36,7 @@ from saturate.passes import (
     expand_mean_program,
 )
 from saturate.program import Program
+from saturate.trace import trace
 
 BY_HAND = chain(Div(right_literal=6.0))
 
@@ -52,8 +53,23 @@ def expected_forms(r: int, c: int, dtype: str) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("keepdims", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3)], ids=str)
+def test_function_in_numpy_becomes_five_nodes(shape: tuple[int, int], dtype: str, keepdims: bool) -> None:
+    program = derivative(trace(lambda x: np.mean(x, keepdims=keepdims), Type(shape, dtype)))
+    result = expand_mean_derivative_program_detailed(program)
+    assert forms(program, result) == expected_forms(*shape, dtype)
+    assert_truthful(program, result)
+    arrays = samples(program)
+    for expected, got in zip(run(program, arrays), run(result.program, arrays), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=BOUND[dtype])
+
+
+@pytest.mark.parametrize("keepdims", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_traced_derivative_becomes_five_nodes(shape: tuple[int, int], dtype: str, keepdims: bool) -> None:
+def test_derivative_by_autodiff_becomes_five_nodes(
+    shape: tuple[int, int], dtype: str, keepdims: bool
+) -> None:
     program = derivative(matrix_mean(shape, keepdims, dtype))
     result = expand_mean_derivative_program_detailed(program)
     assert forms(program, result) == expected_forms(*shape, dtype)
