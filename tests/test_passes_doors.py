@@ -199,6 +199,13 @@ def test_malformed_structure_is_refused(build: Callable[[Program], object]) -> N
     assert caught.value.code == MALFORMED
 
 
+def test_an_id_that_stands_twice_is_named() -> None:
+    with pytest.raises(ProgramError, match="node id 'n0' stands twice"):
+        STRUCTURE["a node id twice"](MEAN)
+    with pytest.raises(ProgramError, match="node 'n1' produces 'v1', which is produced already"):
+        STRUCTURE["a value id twice"](MEAN)
+
+
 def edited(program: Program, edit: Callable[[dict[str, Any]], None]) -> str:
     """The JSON of the program after an edit of its form."""
     form = json.loads(to_json(program))
