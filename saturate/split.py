@@ -37,16 +37,20 @@ def split(program: Program) -> Split:
     output is a scalar and its cotangent was 1: `forward` is what the outputs need, `backward` is the rest,
     and it has an input "cotangent" that scales the gradients at the end. Views and arrays without operands
     that both halves read are made in both, so a residual is never a mere view. Raises `ProgramError` without
-    gradients.
+    gradients, and where an output depends on the cotangent.
     """
     if not program.gradients:
         raise ProgramError(f"a split needs gradients, and {program.name} has none; differentiate it first")
     joint = next((i for i in program.inputs if i.name == COTANGENT), None)
     early = _independent(program, joint.value) if joint else _ancestors(program, program.outputs)
-    wanted = dict.fromkeys(value for _, value in program.gradients)
-    late = _late(program, early, wanted)
+    if not early.issuperset(program.outputs):
+        raise ProgramError(
+            f"a split needs outputs that do not depend on the cotangent, and those of {program.name} read "
+            f"its input {COTANGENT!r}; give that argument another name"
+        )
+    late = _late(program, early)
     inside = {n.value for n in late} | ({joint.value} if joint else set())
-    read = {v for n in late for v in n.operands} | set(wanted)
+    read = {v for n in late for v in n.operands} | {value for _, value in program.gradients}
     order = [*(i.value for i in program.inputs), *(n.value for n in program.nodes)]
     residuals = tuple(v for v in order if v in read and v not in inside)
     backward = _backward(program, residuals, late, joint)
@@ -78,10 +82,10 @@ def _independent(program: Program, value: str) -> set[str]:
     return found
 
 
-def _late(program: Program, early: set[str], wanted: Iterable[str]) -> list[Node]:
+def _late(program: Program, early: set[str]) -> list[Node]:
     """What the gradients need and forward lacks, and cheap nodes that would else be residuals."""
     found: set[str] = set()
-    stack = list(wanted)
+    stack = [value for _, value in program.gradients]
     while stack:
         value = stack.pop()
         node = program.producer.get(value)
