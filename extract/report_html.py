@@ -7,7 +7,7 @@ from html import escape
 
 from saturate.extract import units
 from saturate.extract.findings import Findings, Steps
-from saturate.extract.report_text import accuracy_line, search_lines
+from saturate.extract.report_text import accuracy_line, barred_lines, search_lines
 
 STYLE = """
 .saturate { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "Liberation Sans", sans-serif;
@@ -125,7 +125,7 @@ def _sections(found: Findings) -> Iterator[str]:
         errors = [(r.name, units.error(r.baseline), units.error(r.chosen)) for r in found.accuracy.results]
         if errors:
             yield _table(("result", "error before", "error after"), errors)
-        yield _list(f"left out: {b.step}, {b.why}" for b in found.accuracy.barred)
+        yield _list(f"left out: {line}" for line in barred_lines(found.accuracy))
     if found.assumptions:
         yield "<h2>Assumes</h2>" + _list(found.assumptions)
     if found.notes:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import StringIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from saturate.extract import units
-from saturate.extract.findings import Findings, Steps
+from saturate.extract.findings import Accuracy, Findings, Steps
 
 WIDTH = 110
 """Columns of the text without a terminal."""
+NARROW = 100
+"""On consoles of fewer columns the tables of steps show cost alone."""
 
 
 def plain(found: Findings, times: bool) -> str:
@@ -31,8 +34,8 @@ def renderable(found: Findings, times: bool) -> RenderableType:
     if found.context:
         parts.append(Text(found.context))
     parts.append(Text(headline(found), style="green"))
-    parts += _section("before", [_steps(found, found.before)])
-    parts += _section("after", [_steps(found, found.after)])
+    parts += _section("before", [_Steps(found, found.before)])
+    parts += _section("after", [_Steps(found, found.after)])
     parts += _section("laws in the result", list(_laws(found)))
     parts += _section("search", list(_search(found, times)))
     parts += _section("accuracy", list(_accuracy(found)))
@@ -91,17 +94,30 @@ def _table(*columns: tuple[str, str]) -> Table:
     return table
 
 
-def _steps(found: Findings, program: Steps) -> RenderableType:
-    lawful = any(s.law for s in program.steps)
-    columns = [("value", "f"), ("step", "f"), ("type", "l"), ("flops", "r"), ("bytes", "r"), ("cost", "r")]
-    table = _table(*columns, *([("law", "f")] if lawful else []))
-    for s in program.steps:
-        kind = f"{s.dtype}[{', '.join(map(str, s.shape))}]"
-        figures = (units.count(s.flops), units.memory(s.bytes), units.cost(s.cost, found.unit))
-        table.add_row(*map(Text, (s.value, s.op, kind, *figures, *([s.law] if lawful else []))))
-    sums = (units.count(program.flops), units.memory(program.bytes), units.cost(program.cost, found.unit))
-    table.add_row(*map(Text, ("", units.plural(program.passes, "step"), "", *sums)), style="bold")
-    return table
+@dataclass(frozen=True)
+class _Steps:
+    """The steps as a table; without flops and bytes where the console is narrow."""
+
+    found: Findings
+    program: Steps
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wide = options.max_width >= NARROW
+        lawful = any(s.law for s in self.program.steps)
+        columns = [("value", "f"), ("step", "f"), ("type", "l")]
+        columns += [("flops", "r"), ("bytes", "r")] * wide + [("cost", "r")] + [("law", "f")] * lawful
+        table = _table(*columns)
+        for s in self.program.steps:
+            kind = f"{s.dtype}[{', '.join(map(str, s.shape))}]"
+            figures = self._figures(s.flops, s.bytes, s.cost, wide)
+            table.add_row(*map(Text, (s.value, s.op, kind, *figures, *([s.law] if lawful else []))))
+        sums = self._figures(self.program.flops, self.program.bytes, self.program.cost, wide)
+        table.add_row(*map(Text, ("", units.plural(self.program.passes, "step"), "", *sums)), style="bold")
+        yield table
+
+    def _figures(self, flops: float, moved: float, cost: float, wide: bool) -> tuple[str, ...]:
+        paper = (units.count(flops), units.memory(moved)) if wide else ()
+        return (*paper, units.cost(cost, self.found.unit))
 
 
 def _laws(found: Findings) -> Iterator[RenderableType]:
@@ -133,8 +149,20 @@ def _accuracy(found: Findings) -> Iterator[RenderableType]:
         for r in found.accuracy.results:
             table.add_row(*map(Text, (r.name, units.error(r.baseline), units.error(r.chosen))))
         yield table
-    for barred in found.accuracy.barred:
-        yield Text(f"left out: {barred.step}, {barred.why}")
+    for line in barred_lines(found.accuracy):
+        yield Text(f"left out: {line}")
+
+
+def barred_lines(accuracy: Accuracy) -> list[str]:
+    """The steps that were left out, those of one reason together: how often each, and why."""
+    reasons: dict[str, dict[str, int]] = {}
+    for barred in accuracy.barred:
+        steps = reasons.setdefault(barred.why, {})
+        steps[barred.step] = steps.get(barred.step, 0) + 1
+    return [
+        f"{', '.join(f'{count} × {step}' if count > 1 else step for step, count in steps.items())}: {why}"
+        for why, steps in reasons.items()
+    ]
 
 
 def accuracy_line(found: Findings) -> str:

@@ -16,7 +16,7 @@ from report_example import AFTER, BARE, BEFORE, FULL
 from rich.console import Console
 
 from saturate.extract import units
-from saturate.extract.report import Accuracy, Chosen, Steps
+from saturate.extract.report import Accuracy, Barred, Chosen, Steps
 
 
 def test_totals_are_sums_over_the_steps() -> None:
@@ -88,6 +88,24 @@ def test_rich_colours_only_on_a_terminal() -> None:
         ).print(FULL)
         assert ("\x1b[" in made.getvalue()) is terminal
         assert "sum[axes=(1,), keepdims=True](e)" in made.getvalue()
+
+
+def test_steps_left_out_for_one_reason_stand_in_one_line() -> None:
+    barred = (
+        Barred(step="exp(x)", why="infinite"),
+        Barred(step="a * b", why="infinite"),
+        Barred(step="a * b", why="infinite"),
+        Barred(step="a * b", why="7 ulp"),
+    )
+    text = str(replace(BARE, accuracy=Accuracy(factor=4.0, barred=barred)))
+    assert "left out: exp(x), 2 × a * b: infinite\n  left out: a * b: 7 ulp" in text
+
+
+def test_narrow_consoles_see_cost_alone() -> None:
+    made = StringIO()
+    Console(file=made, width=80, color_system=None).print(FULL)
+    assert "519 kB" not in made.getvalue().partition("laws in")[0].partition("before")[2]
+    assert "960 ns  factor_common" in made.getvalue()
 
 
 def test_accuracy_that_was_not_measured_says_so() -> None:

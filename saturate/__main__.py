@@ -1,0 +1,5 @@
+"""`python -m saturate`: the same as the command `saturate`."""
+
+from saturate.cli import main
+
+main()

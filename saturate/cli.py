@@ -1,0 +1,194 @@
+"""The command `saturate`: demos, and a user's own function optimized from the shell."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.syntax import Syntax
+
+from saturate.demos import DEMOS
+from saturate.errors import ArgumentError, SaturateError
+from saturate.extract.report import Report
+from saturate.extract.report_text import WIDTH
+from saturate.extract.units import cost, times
+from saturate.named import examples_of, function_of
+from saturate.op import Type
+from saturate.ops.constants import Constant, is_saved
+from saturate.optimize import Optimized
+from saturate.optimize import optimize as optimize_function
+from saturate.stopwatch import compared
+from saturate.text import save_constants
+
+_USAGE: Any = typer.BadParameter.__mro__[2]
+"""ClickException: newer versions of typer bring a click of their own, older ones need the package."""
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="The cheapest program with the same value and gradients as a NumPy function.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"saturate {version('saturate-grad')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _face(
+    asked: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    name: Annotated[str | None, typer.Argument(help="Which demo; without it they are listed.")] = None,
+) -> None:
+    """List the demos, or run one: the function, its backward as source, the report, the check."""
+    console = _console()
+    if name is None:
+        width = max(map(len, DEMOS))
+        for known in DEMOS.values():
+            console.print(f"{known.name:{width}}  {known.about}", highlight=False, soft_wrap=True)
+        console.print(f"\nRun one: saturate demo {next(iter(DEMOS))}", highlight=False)
+        return
+    if name not in DEMOS:
+        raise ArgumentError(f"there is no demo {name!r}; there are {', '.join(DEMOS)}")
+    chosen = DEMOS[name]
+    _heading(console, "The function")
+    _code(console, inspect.getsource(chosen.function))
+    best = _optimized(chosen.function, chosen.types, wrt=chosen.wrt)
+    _heading(console, f"Its value and gradients, optimized: {chosen.about}")
+    _code(console, best.source())
+    _heading(console, "The report")
+    _report(console, best.report)
+    before, after = compared((best.baseline, best.program))
+    _heading(
+        console,
+        f"Measured here: {cost(before * 1e9, 'ns')} before, {cost(after * 1e9, 'ns')} after "
+        f"({times(before / after)}), both by the same runner, which reuses its buffers",
+    )
+
+
+@app.command()
+def optimize(
+    function: Annotated[str, typer.Argument(metavar="FILE.py:FUNCTION", help="A NumPy function in a file.")],
+    arg: Annotated[
+        list[str],
+        typer.Option(help="Type of an argument, NAME=SHAPE[:DTYPE], as in q=256x64:float32; repeat."),
+    ] = [],  # noqa: B006  # typer copies it
+    wrt: Annotated[str | None, typer.Option(help="Arguments to differentiate by, as in q,k.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Write the optimized source to this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the report as a page to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    exact: Annotated[str, typer.Option(help="bitwise, rounding, domain or bounded.")] = "rounding",
+    target: Annotated[str, typer.Option(help="The runner: numpy or cupy.")] = "numpy",
+    accuracy: Annotated[float, typer.Option(help="Error admitted over the most accurate way.")] = 4.0,
+    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
+) -> None:
+    """Optimize a function of a file and print its source and report."""
+    found = function_of(function)
+    names = tuple(n.strip() for n in wrt.split(",")) if wrt is not None else None
+    best = _optimized(
+        found, examples_of(found, arg), wrt=names, exact=exact, target=target, accuracy=accuracy, seed=seed
+    )
+    written = _written(best, source, report)
+    if as_json:
+        said = {"program": str(best.program), "source": best.source(), "report": best.report.to_dict()}
+        print(json.dumps(said, allow_nan=False, indent=1, ensure_ascii=False))
+        return
+    console = _console()
+    if source is None:
+        _code(console, best.source())
+    _report(console, best.report)
+    for file in written:
+        console.print(f"wrote {file}", markup=False, soft_wrap=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; errors are one line on stderr, with status 2 where an argument is wrong, else 1."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = app(given or ["--help"], prog_name="saturate", standalone_mode=False)
+    except ArgumentError as error:
+        _fail(str(error), 2)
+    except SaturateError as error:
+        _fail(str(error), 1)
+    except typer.Abort:
+        _fail("interrupted", 130)
+    except _USAGE as error:
+        _fail(error.format_message(), 2)
+    except Exception as error:
+        traced = [note for note in getattr(error, "__notes__", ()) if note.startswith("while tracing")]
+        if not traced:
+            raise
+        _fail(f"{type(error).__name__}: {error} ({traced[0]})", 1)  # NumPy refuses what the user wrote
+    sys.exit(status or 0)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    print(f"saturate: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _optimized(function: Callable[..., Any], types: Sequence[Type], **options: Any) -> Optimized:
+    """`optimize`, with a sign of life on a terminal."""
+    waiting = Console(stderr=True)
+    if not waiting.is_terminal:
+        return optimize_function(function, *types, **options)
+    with waiting.status(f"optimizing {getattr(function, '__name__', 'the function')} …"):
+        return optimize_function(function, *types, **options)
+
+
+def _written(best: Optimized, source: Path | None, report: Path | None) -> list[Path]:
+    """Write what was asked for; large captured arrays go beside the source."""
+    files: list[Path] = []
+    if source is not None:
+        source.write_text(best.source(), encoding="utf-8")
+        files.append(source)
+        if any(isinstance(n.op, Constant) and is_saved(n.op.array) for n in best.program.nodes):
+            files.append(source.with_name(f"{best.program.name}.npz"))
+            save_constants(best.program, files[-1])
+    if report is not None:
+        best.report.to_html(report)
+        files.append(report)
+    return files
+
+
+def _console() -> Console:
+    """Standard output; wide enough for tables where it is no terminal."""
+    plain = Console()
+    return plain if plain.is_terminal else Console(width=WIDTH)
+
+
+def _report(console: Console, report: Report) -> None:
+    """In colour on a terminal, else the plain text."""
+    if console.is_terminal:
+        console.print(report)
+    else:
+        print(report.text(times=True))
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print(f"\n{text}\n", style="bold", markup=False, highlight=False, soft_wrap=True)
+
+
+def _code(console: Console, text: str) -> None:
+    """Python in colour on a terminal, else the text as it is."""
+    if console.is_terminal:
+        console.print(Syntax(text.rstrip(), "python", theme="ansi_light", background_color="default"))
+    else:
+        print(text.rstrip())
