@@ -144,7 +144,7 @@ class _Draw:
         return np.where(hidden, -np.inf, x).astype(self.type.dtype)
 
     def _booleans(self) -> AnyArray:
-        if self.example is None:
+        if self.example is None or not self.example.size:
             return self.rng.random(self.type.shape) < 0.5
         return self.example if self.same else ~_some(1 - self.example.mean(), self.type.shape, self.rng)
 
