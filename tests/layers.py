@@ -25,7 +25,7 @@ LAYERS = (
     "samples certificate measure differences check accuracy",
     "improve reporting optimize",
     "saturate",
-    "draw demos named stopwatch cli __main__",
+    "layout draw demos named stopwatch cli __main__",
 )
 """Low to high. A module or package imports only what stands before it, in its line or in an earlier one."""
 

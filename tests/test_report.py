@@ -104,7 +104,7 @@ def test_steps_left_out_for_one_reason_stand_in_one_line() -> None:
 def test_narrow_consoles_see_cost_alone() -> None:
     made = StringIO()
     Console(file=made, width=80, color_system=None).print(FULL)
-    assert "519 kB" not in made.getvalue().partition("laws in")[0].partition("before")[2]
+    assert "518 kB" not in made.getvalue().partition("laws in")[0].partition("before")[2]
     assert "960 ns  factor_common" in made.getvalue()
 
 

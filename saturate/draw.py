@@ -1,0 +1,233 @@
+"""An e-graph as a picture: a box for each class, a line for each way to compute it, green where a law did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from pathlib import Path
+from string import ascii_lowercase
+
+from saturate.algebra import Ix
+from saturate.egraph import TermClasses, TermNode
+from saturate.layout import centres, ranks, rows
+from saturate.search import Search
+
+LETTER, LINE, PAD, ROW = 7.3, 19.0, 10.0, 54.0
+"""Width of a letter, height of a line, inner margin of a box and distance between rows, in pixels."""
+
+STYLE = """
+text { font: 12px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2733; }
+.class { fill: #ffffff; stroke: #9aa7b5; }
+.root { stroke: #1f2733; stroke-width: 2; }
+.input { fill: #eef2f7; }
+.name { font-weight: 700; } .quiet { fill: #6b7686; } .law { fill: #1c7a43; }
+.edge { fill: none; stroke: #bcc6d1; stroke-width: 1; } .found { stroke: #93cda8; }
+"""
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture as SVG text; notebooks show it."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file."""
+        Path(path).write_text(self.svg, encoding="utf-8", newline="\n")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One way to compute a class: the formula over names of classes, and the law that found it, or empty."""
+
+    formula: str
+    law: str
+    needs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A class: its name, its free indices, its ways."""
+
+    name: str
+    indices: str
+    lines: tuple[Line, ...]
+    root: bool
+
+    @property
+    def width(self) -> float:
+        """Width in pixels that holds every line."""
+        longest = max(len(f"{line.formula}   {line.law}".rstrip()) for line in self.lines)
+        return 2 * PAD + LETTER * max(longest, len(self.name) + len(self.indices) + 3)
+
+    @property
+    def height(self) -> float:
+        """Height in pixels."""
+        return PAD + LINE * (1 + len(self.lines))
+
+
+def draw(found: Search) -> Drawing:
+    """The e-graph of a search, inputs on top; values bear the names of the user's function."""
+    classes, baseline = found.saturation.classes, found.baseline
+    named = [(i.name, i.value) for i in baseline.inputs]
+    named += [(n.label, n.value) for n in baseline.nodes if n.label]
+    names: dict[int, str] = {}
+    for name, value in named:
+        term = found.term_of(value)
+        if term is not None and term.id in classes.of_term:
+            names.setdefault(classes.of_term[term.id], name)
+    terms = [found.term_of(v) for v in baseline.results]
+    roots = {classes.of_term[t.id] for t in terms if t is not None and t.id in classes.of_term}
+    return picture(boxes(classes, names, roots))
+
+
+def boxes(classes: TermClasses, names: Mapping[int, str], roots: Iterable[int]) -> list[Box]:
+    """The classes as boxes; one without a name gets a letter that no name has."""
+    wanted, letters = set(roots), _letters(classes)
+    taken = {*names.values(), *letters.values()}
+    every = (f"{a}{k or ''}" for k in range(len(classes.nodes) + 1) for a in ascii_lowercase)
+    fresh = (name for name in every if name not in taken)
+    called = [names[c] if c in names else next(fresh) for c in range(len(classes.nodes))]
+    return [
+        Box(
+            called[c],
+            ",".join(sorted(letters[i] for i in classes.free[c])),
+            tuple(_line(node, called, letters) for node in nodes),
+            c in wanted,
+        )
+        for c, nodes in enumerate(classes.nodes)
+    ]
+
+
+def _line(node: TermNode, called: Sequence[str], letters: Mapping[Ix, str]) -> Line:
+    law = "" if node.law == "program" else node.law
+    return Line(_formula(node, called, letters), law, tuple(dict.fromkeys(node.args)))
+
+
+def _letters(classes: TermClasses) -> dict[Ix, str]:
+    """One letter for each index of the graph, in the order in which leaves have them."""
+    found: dict[Ix, str] = {}
+    leaves = [i for nodes in classes.nodes for n in nodes if n.kind == "leaf" for i in n.head[1]]
+    inner = [i for free in classes.free for i in sorted(free)]
+    summed = [
+        i for nodes in classes.nodes for n in nodes if n.kind in ("con", "red") for i in sorted(n.head[1])
+    ]
+    for index in (*leaves, *inner, *summed):
+        if index not in found:
+            k = len(found)
+            found[index] = f"{'ijklmnpqrs'[k % 10]}{k // 10 or ''}"
+    return found
+
+
+def _formula(node: TermNode, called: Sequence[str], letters: Mapping[Ix, str]) -> str:
+    args = [called[a] for a in node.args]
+    match node.kind:
+        case "leaf":
+            return f"{_short(node.head[0])}[{','.join(letters[i] for i in node.head[1])}]"
+        case "con":
+            k, summed = node.head
+            return f"{_sigma('Σ', summed, letters)}{_product(k, args)}"
+        case "plus":
+            return " + ".join(args)
+        case "red":
+            return f"{_sigma(node.head[0], node.head[1], letters)}{args[0]}"
+        case "ren":
+            return f"{args[0]}[{', '.join(f'{letters.get(i, i)}→{letters.get(j, j)}' for i, j in node.head)}]"
+        case "delta":
+            return f"δ[{','.join(letters.get(i, str(i)) for i in node.head)}]"
+        case "fn":
+            return f"1/{args[0]}" if node.head[0] == "recip" else f"{node.head[0]}({', '.join(args)})"
+        case _:
+            return f"{node.head[0][0].name}({', '.join(args)})"
+
+
+def _short(name: str) -> str:
+    return name if not name.startswith("const:") else f"constant {name[6:12]}"
+
+
+def _sigma(symbol: str, indices: Iterable[Ix], letters: Mapping[Ix, str]) -> str:
+    bound = "".join(sorted(letters[i] for i in indices))
+    return f"{symbol}_{bound} " if bound else ""
+
+
+def _product(k: Fraction, factors: Sequence[str]) -> str:
+    if not factors:
+        return str(k)
+    sign = {Fraction(1): "", Fraction(-1): "−"}.get(k, f"{k}·")
+    powers = Counter(factors)
+    return sign + "·".join(f + str(n).translate(_RAISED) * (n > 1) for f, n in powers.items())
+
+
+def picture(made: Sequence[Box]) -> Drawing:
+    """Boxes in rows, an edge from each class to each class that is computed from it."""
+    alternatives = [[line.needs for line in box.lines] for box in made]
+    joined = {c: [d for way in ways for d in way] for c, ways in enumerate(alternatives)}
+    for c, ways in enumerate(alternatives):
+        for d in dict.fromkeys(d for way in ways for d in way):
+            joined[d].append(c)
+    lines = rows(ranks(alternatives), joined)
+    x = centres(lines, joined, [box.width for box in made])
+    y: dict[int, float] = {}
+    top = PAD
+    for line in lines:
+        y |= dict.fromkeys(line, top)
+        top += ROW + max((made[c].height for c in line), default=0.0)
+    width = max((x[c] + box.width / 2 for c, box in enumerate(made)), default=0.0) + 2 * PAD
+    parts = [_edge(made, x, y, d, c, found) for c, box in enumerate(made) for d, found in _needs(box).items()]
+    parts += [_box(box, x[c] + PAD, y[c]) for c, box in enumerate(made)]
+    height = top - ROW + PAD
+    return Drawing(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}" style="max-width: 100%; height: auto; background: #fff">\n'
+        f"<style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>"
+    )
+
+
+def _needs(box: Box) -> dict[int, bool]:
+    """The operands of a class, and whether only what a law found needs them."""
+    needed: dict[int, bool] = {}
+    for line in box.lines:
+        for d in line.needs:
+            needed[d] = needed.get(d, True) and bool(line.law)
+    return needed
+
+
+def _edge(
+    made: Sequence[Box], x: Sequence[float], y: Mapping[int, float], low: int, high: int, found: bool
+) -> str:
+    x0, y0, x1, y1 = x[low] + PAD, y[low] + made[low].height, x[high] + PAD, y[high]
+    bend = max(20.0, abs(y1 - y0) / 2)
+    kind = "edge found" if found else "edge"
+    return (
+        f'<path class="{kind}" d="M{x0:.1f} {y0:.1f} C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} '
+        f'{x1:.1f} {y1:.1f}"/>'
+    )
+
+
+def _box(box: Box, x: float, y: float) -> str:
+    left = x - box.width / 2
+    leaf = not any(line.needs for line in box.lines)
+    kind = "class root" if box.root else "class input" if leaf else "class"
+    parts = [
+        f'<rect class="{kind}" x="{left:.1f}" y="{y:.1f}" width="{box.width:.1f}" '
+        f'height="{box.height:.1f}" rx="6"/>',
+        f'<text x="{left + PAD:.1f}" y="{y + LINE - 3:.1f}"><tspan class="name">{escape(box.name)}</tspan>'
+        f'<tspan class="quiet">{escape(f"[{box.indices}]") if box.indices else ""}</tspan></text>',
+    ]
+    for k, line in enumerate(box.lines):
+        law = f'<tspan class="law">   {escape(line.law)}</tspan>' if line.law else ""
+        kind = ' class="law"' if line.law else ""
+        parts.append(
+            f'<text xml:space="preserve"{kind} x="{left + PAD:.1f}" y="{y + LINE * (k + 2) - 3:.1f}">'
+            f"{escape(line.formula)}{law}</text>"
+        )
+    return "\n".join(parts)
