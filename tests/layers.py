@@ -22,7 +22,7 @@ LAYERS = (
     "price lattice lower search",
     "runners source",
     "passes",
-    "samples certificate measure differences check accuracy",
+    "samples perturb certificate measure differences check accuracy",
     "improve reporting optimize",
     "saturate",
     "layout draw demos named stopwatch cli __main__",
