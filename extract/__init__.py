@@ -10,7 +10,12 @@ from saturate.extract.greedy import greedy
 from saturate.extract.read import read
 from saturate.extract.tree import tree
 
-EXTRACTORS: dict[str, Callable[..., Extraction]] = {"tree": tree, "greedy": greedy, "exact": exact, "auto": auto}
+EXTRACTORS: dict[str, Callable[..., Extraction]] = {
+    "tree": tree,
+    "greedy": greedy,
+    "exact": exact,
+    "auto": auto,
+}
 
 __all__ = ["EXTRACTORS", "Classes", "ENode", "Extraction", "read"]
 

@@ -9,14 +9,18 @@ from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock
 from saturate.extract.cpsat import STEPS_PER_UNIT, cpsat
 from saturate.extract.extraction import Extraction
+from saturate.extract.greedy import by_sets
 from saturate.extract.local import exchanges
 from saturate.extract.milp import milp
 from saturate.extract.neighbourhood import improve
 from saturate.extract.portfolio import Part, Search
+from saturate.extract.tree import bottom_up
 
 DEFAULT_WORK = 2_000_000
 FIRST_UNITS = 1.5
 WORKERS = 8
+LARGE = 3000
+PREPARATION = 5e-4
 
 
 def auto(
@@ -29,33 +33,39 @@ def auto(
 ) -> Extraction:
     """The best answer of the portfolio within the limit, with the best bound.
 
-    With `seconds=None` only counted work ends the search (`work` steps of about a microsecond, two million where not
-    given): then the same classes, seed, warm start and work give the same choice on every machine.
+    With `seconds=None` only counted work ends the search (`work` steps of about a microsecond, two million
+    where not given): then the same classes, seed, warm start and work give the same choice on every machine.
     """
     counted = seconds is None
     if counted and work is None:
         work = DEFAULT_WORK
     search = Search(classes, Clock(seconds, work), seed, warm)
-    search.run([_exchanges, _first, _search] if counted else [_exchanges, _first, _search, _highs, _all_workers])
+    search.run([_exchanges, _first, _search, *([] if counted else [_highs, _all_workers])])
     return search.result("auto")
 
 
 def _exchanges(part: Part, clock: Clock, seed: int) -> None:
-    choice = exchanges(part.model.problem, part.choice, clock)
-    part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), "exchanges")
+    """Polish three starts: the best so far, trees, and sets, both drawn anew on the reduced part."""
+    instance = part.model.problem
+    for start, who in (
+        (part.choice, part.found_by),
+        (bottom_up(instance), "tree"),
+        (by_sets(instance), "greedy"),
+    ):
+        choice = exchanges(instance, start, clock)
+        part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), f"{who} and exchanges")
 
 
 def _first(part: Part, clock: Clock, seed: int) -> None:
-    """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most parts."""
-    units = FIRST_UNITS if clock.work is None else clock.work / 2 / STEPS_PER_UNIT
-    part.learn(cpsat(part.model, clock.part(0.5), seed, part.choice, units=units), "CP-SAT")
+    """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most small parts."""
+    if len(part.model.owner) <= LARGE:
+        units = FIRST_UNITS if clock.work is None else clock.work / 2 / STEPS_PER_UNIT
+        _cpsat(part, clock, 0.5, seed, units=units)
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:
-    share = clock.part(1.0 if clock.seconds is None else 0.3)
-    choice = improve(part.model.problem, part.choice, part.model.part, share, seed, part.bound)
-    part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), "neighbourhoods")
-    clock.work = share.work if clock.seconds is None else clock.work
+    share = clock if clock.seconds is None else clock.part(0.4)
+    improve(part, share, seed)
 
 
 def _highs(part: Part, clock: Clock, seed: int) -> None:
@@ -63,4 +73,17 @@ def _highs(part: Part, clock: Clock, seed: int) -> None:
 
 
 def _all_workers(part: Part, clock: Clock, seed: int) -> None:
-    part.learn(cpsat(part.model, clock, seed, part.choice, workers=WORKERS), "CP-SAT")
+    _cpsat(part, clock, 1.0, seed, workers=WORKERS)
+    if not part.closed:
+        improve(part, clock, seed + 1)
+
+
+def _cpsat(
+    part: Part, clock: Clock, share: float, seed: int, workers: int = 1, units: float | None = None
+) -> None:
+    """CP-SAT on the whole part, where its preparation, which no limit ends, leaves time to search."""
+    if clock.left() * share > PREPARATION * len(part.model.owner):
+        mine = clock.part(share)
+        before = mine.work or 0
+        part.learn(cpsat(part.model, mine, seed, part.choice, workers, units), "CP-SAT")
+        clock.spend(before - (mine.work or 0))

@@ -6,11 +6,14 @@ import time
 
 
 class TimeUp(Exception):
-    """A limit was reached inside a computation that has no partial result; whoever holds an answer returns it."""
+    """A limit was reached inside a computation that has no partial result; whoever holds an answer
+    returns it.
+    """
 
 
 class Clock:
-    """`seconds=None` is no time limit; then only counted steps end the search, and the answer repeats exactly.
+    """`seconds=None` is no time limit; then only counted steps end the search, and the answer repeats
+    exactly.
 
     A step is about a microsecond of work on a machine of 2024.
     """

@@ -1,4 +1,6 @@
-"""Constraint extraction with CP-SAT: a level for each class of a cycle, so that no choice runs in a circle."""
+"""Constraint extraction with CP-SAT: a level for each class of a cycle, so that no choice runs in a
+circle.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ def cpsat(
 ) -> solver.Answer:
     """Solve one part within the clock, starting from `hint` (class → position).
 
-    Costs become integers: exactly where they have a common unit, otherwise rounded, and the bound gives away what
-    rounding may have added. `units` is a limit in CP-SAT's own measure of work, a second or two each, counted as
-    STEPS_PER_UNIT; with one worker and no time limit the answer repeats exactly.
+    Costs become integers: exactly where they have a common unit, otherwise rounded, and the bound gives away
+    what rounding may have added. `units` is a limit in CP-SAT's own measure of work, a second or two each,
+    counted as STEPS_PER_UNIT; with one worker and no time limit the answer repeats exactly.
     """
     program, on, scaled, loss = _build(model)
-    program.minimize(sum(cost * variable for cost, variable in zip(scaled, on, strict=True) if cost))
+    program.minimize(cp_model.LinearExpr.weighted_sum(on, scaled))
     for v, (c, i) in enumerate(model.owner):
         if hint is not None and len(model.variables[c]) > 1:
             program.add_hint(on[v], hint.get(c, -1) == i)
@@ -57,24 +59,26 @@ def _solve(engine: Any, program: Any) -> None:
 
 
 def _build(model: Model) -> tuple[Any, list[Any], list[int], tuple[float, float]]:
-    """The program, its variables, their integer costs, and (cost of one unit, cost lost to rounding)."""
+    """The program, its variables, their integer costs, and (cost of one unit, cost lost to rounding).
+
+    Every row is "at most one": the nodes of c that need d, and "d is not needed".
+    """
     program = cp_model.CpModel()
-    on = [
-        program.new_bool_var("") if len(model.variables[c]) > 1 or c not in model.roots else program.new_constant(1)
-        for c, _ in model.owner
-    ]
+    on = [program.new_bool_var("") for _ in model.owner]
+    absent: dict[int, Any] = {}
     for c, own in model.variables.items():
-        if len(own) > 1:
-            (program.add_exactly_one if c in model.roots else program.add_at_most_one)([on[v] for v in own])
-    for left, right, k in model.rows():
-        sums: dict[int, int] = {}
-        for v in left:
-            sums[v] = sums.get(v, 0) + 1
-        for v in right:
-            sums[v] = sums.get(v, 0) - 1
-        program.add(sum(x * on[v] for v, x in sums.items() if x) <= k)
+        if c in model.roots:
+            program.add_exactly_one([on[v] for v in own])
+        elif len(own) == 1:
+            absent[c] = on[own[0]].negated()
+        else:
+            absent[c] = program.new_bool_var("")
+            program.add_exactly_one([*(on[v] for v in own), absent[c]])
+    for left, d in model.pairs():
+        missing = [absent[d]] if d in absent else []
+        program.add_at_most_one([*(on[v] for v in left), *missing])
     _add_levels(program, model, on)
-    step = solver.unit(model.costs)
+    step = model.unit
     loss = 0.0
     if step == 0:
         step = max(sum(model.costs), 1e-300) / LARGEST_SUM
@@ -86,14 +90,16 @@ def _add_levels(program: Any, model: Model, on: list[Any]) -> None:
     """Inside a strongly connected part a node stands one level above its children there."""
     size: dict[int, int] = {}
     for c in model.variables:
-        size[model.part[c]] = size.get(model.part[c], 0) + 1
+        size[model.problem.part[c]] = size.get(model.problem.part[c], 0) + 1
     level = {
-        c: program.new_int_var(0, size[model.part[c]] - 1, "") for c in model.variables if size[model.part[c]] > 1
+        c: program.new_int_var(0, size[model.problem.part[c]] - 1, "")
+        for c in model.variables
+        if size[model.problem.part[c]] > 1
     }
     uses: dict[tuple[int, int], list[int]] = {}
     for v, (c, i) in enumerate(model.owner):
         for d in model.problem.nodes[c][i].kids:
-            if model.part[c] == model.part[d]:
+            if model.problem.part[c] == model.problem.part[d]:
                 uses.setdefault((c, d), []).append(v)
     for (c, d), users in uses.items():
         for v in users:
@@ -101,7 +107,9 @@ def _add_levels(program: Any, model: Model, on: list[Any]) -> None:
 
 
 def _answer(model: Model, engine: Any, on: list[Any], loss: tuple[float, float]) -> solver.Answer:
-    """The answer, with its cost recomputed; the solver's claim "optimal" counts only where the two costs agree."""
+    """The answer, with its cost recomputed; the solver's claim "optimal" counts only where the two costs
+    agree.
+    """
     step, lost = loss
     bound = max(0.0, engine.best_objective_bound * step - lost)
     if not engine.response_proto.solution:

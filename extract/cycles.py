@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
-from saturate.extract.problem import Alternative
+
+class Needy(Protocol):
+    """A node, as far as cycles go: the classes that it needs."""
+
+    @property
+    def kids(self) -> tuple[int, ...]:
+        """The classes, each once."""
+        ...
 
 
-def components(nodes: Sequence[Sequence[Alternative]]) -> list[int]:
-    """The number of each class's strongly connected part (Tarjan 1972); a class needs only lower or equal ones."""
+def components(nodes: Sequence[Sequence[Needy]]) -> list[int]:
+    """The number of each class's strongly connected part (Tarjan 1972); a class needs only lower or equal
+    ones.
+    """
     successors = [sorted({d for node in group for d in node.kids}) for group in nodes]
     return strong(successors)
 
@@ -62,8 +72,10 @@ def _close(c: int, stack: list[int], part: list[int], number: int) -> None:
             return
 
 
-def unfounded(nodes: Sequence[Sequence[Alternative]], choice: Mapping[int, int]) -> list[set[int]]:
-    """The strongly connected sets of chosen classes that need each other in a circle; empty for a valid choice."""
+def unfounded(nodes: Sequence[Sequence[Needy]], choice: Mapping[int, int]) -> list[set[int]]:
+    """The strongly connected sets of chosen classes that need each other in a circle; empty for a valid
+    choice.
+    """
     number = {c: k for k, c in enumerate(choice)}
     successors = [[number[d] for d in nodes[c][i].kids if d in number] for c, i in choice.items()]
     part = strong(successors)

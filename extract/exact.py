@@ -19,7 +19,9 @@ def exact(
     warm: Mapping[int, int] | None = None,
     work: int | None = None,
 ) -> Extraction:
-    """The optimum, if the limit allows the proof; otherwise the best valid answer seen, and the bound so far."""
+    """The optimum, if the limit allows the proof; otherwise the best valid answer seen, and the bound so
+    far.
+    """
     search = Search(classes, Clock(seconds, work), seed, warm)
     search.run([_milp])
     return search.result("exact")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from saturate.errors import ExtractionError
@@ -72,6 +72,11 @@ def _unfinished(
 def price(classes: Classes, choice: Mapping[int, int]) -> float:
     """Σ of the costs of the chosen nodes, rounded once; the order of the classes does not matter."""
     return math.fsum(classes.nodes[c][i].cost for c, i in choice.items())
+
+
+def cheapest(classes: Classes, choices: Sequence[Mapping[int, int]]) -> Mapping[int, int]:
+    """The first of the cheapest choices, cut down to what the roots need."""
+    return min([ordered(classes, choice) for choice in choices], key=lambda choice: price(classes, choice))
 
 
 def extraction(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock
-from saturate.extract.extraction import Extraction, extraction, ordered, price
+from saturate.extract.extraction import Extraction, cheapest, extraction
 from saturate.extract.problem import Problem, problem
 from saturate.extract.tree import bottom_up, original
 
@@ -71,7 +71,7 @@ def by_sets(
     """As `bottom_up`, with the cost of the union of the children's sets in place of the sum of their
     costs.
     """
-    users = instance.parents()
+    users = instance.users
     waiting = [[len(node.kids) for node in group] for group in instance.nodes]
     own = [[node.cost for node in group] for group in instance.nodes] if costs is None else costs
     heap = [
@@ -114,13 +114,11 @@ def greedy(
     """
     start = time.perf_counter()
     instance = problem(classes)
-    best = _cheapest(
-        classes, [original(instance, bottom_up(instance)), *([warm] if warm is not None else [])]
-    )
+    best = cheapest(classes, [original(instance, bottom_up(instance)), *([warm] if warm is not None else [])])
     random_ = random.Random(seed)
     for attempt in range(1 + (RESTARTS if work is None else work)):
         shaken = _shaken(instance, random_) if attempt else None
-        best = _cheapest(classes, [best, original(instance, by_sets(instance, shaken))])
+        best = cheapest(classes, [best, original(instance, by_sets(instance, shaken))])
         if seconds is not None and time.perf_counter() - start > seconds / 2:
             break
     return extraction(
@@ -135,9 +133,3 @@ def greedy(
 
 def _shaken(instance: Problem, random_: random.Random) -> list[list[float]]:
     return [[node.cost * random_.uniform(0.8, 1.25) for node in group] for group in instance.nodes]
-
-
-def _cheapest(classes: Classes, choices: Sequence[Mapping[int, int]]) -> Mapping[int, int]:
-    """The first of the cheapest; each is cut down to what the roots need."""
-    needed = [ordered(classes, choice) for choice in choices]
-    return min(needed, key=lambda choice: price(classes, choice))

@@ -37,16 +37,20 @@ class Highs:
                 pickle.dump({**request, "seconds": seconds}, process.stdin)
                 process.stdin.flush()
                 replies.append(pickle.load(process.stdout))
-            except (EOFError, BrokenPipeError) as error:
+            except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
                 if not stopped:
                     message = f"the HiGHS process ended with status {process.wait()}"
                     raise ExtractionError(message, code="solver") from error
 
         def stop() -> None:
             stopped.append(True)
-            self.close()
+            process.kill()
 
-        solver.run(ask, stop, seconds)
+        try:
+            solver.run(ask, stop, seconds)
+        finally:
+            if stopped:
+                self.close()
         return replies[0] if replies else None
 
     def _running(self) -> subprocess.Popen[bytes]:
@@ -60,12 +64,10 @@ class Highs:
     def close(self) -> None:
         """End the process; the next request starts another."""
         process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None and process.stdin is not pipe:
-                    pipe.close()
+        if process is None:
+            return
+        process.kill()
+        process.communicate()
 
 
 HIGHS = Highs()

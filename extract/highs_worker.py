@@ -1,7 +1,8 @@
 """A process that solves linear programs with HiGHS; it knows nothing of extraction.
 
-It runs alone because the wheels of highspy and of ortools carry two versions of one library, of which a process can
-load only the first. Requests and replies are pickled dicts on stdin and stdout. Run as a script, never imported.
+It runs alone because the wheels of highspy and of ortools carry two versions of one library, of which a
+process can load only the first. Requests and replies are pickled dicts on stdin and stdout. Run as a script,
+never imported.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ OPTIONS = {"threads": 1, "mip_rel_gap": 0.0, "mip_abs_gap": 1e-9}
 
 
 def load(request: dict[str, Any]) -> Any:
-    """A solver that holds the program: `costs`, `lower`, `upper`, `integer` by column, sparse rows with upper sides."""
+    """A solver that holds the program: `costs`, `lower`, `upper`, `integer` by column, sparse rows with
+    upper sides.
+    """
     lp = highspy.HighsLp()
     lp.num_col_ = len(request["costs"])
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = request["costs"], request["lower"], request["upper"]

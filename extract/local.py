@@ -1,4 +1,7 @@
-"""Exchange search: another node for one class at a time, as long as the whole becomes cheaper. Deterministic."""
+"""Exchange search: another node for one class at a time, as long as the whole becomes cheaper.
+
+Deterministic.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,20 @@ import heapq
 from collections.abc import Mapping, Sequence
 
 from saturate.extract.clock import Clock
-from saturate.extract.cycles import components
 from saturate.extract.problem import Problem
 
 
 class Solution:
-    """A choice with the number of users of each needed class, so that an exchange is priced by what it touches.
+    """A choice with the number of users of each needed class, so that an exchange is priced by what it
+    touches.
 
     `spare[c]` is the node that a class takes when it becomes needed. Positions, not the user's indices.
     """
 
     def __init__(self, instance: Problem, choice: Mapping[int, int]) -> None:
         self.problem = instance
-        self.users = instance.parents()
-        self.cyclic = len(set(components(instance.nodes))) < len(instance.nodes)
+        self.users = instance.users
+        self.cyclic = instance.cyclic
         self.spare = dict(choice)
         self.choice: dict[int, int] = {}
         self.count = [0] * len(instance.nodes)
@@ -104,7 +107,10 @@ class Solution:
 
 
 def exchanges(instance: Problem, choice: Mapping[int, int], clock: Clock) -> dict[int, int]:
-    """Sweep over the needed classes, in order, until no exchange helps. `choice` and the result: class → position."""
+    """Sweep over the needed classes, in order, until no exchange helps.
+
+    `choice` and the result: class → position.
+    """
     solution = Solution(instance, choice)
     better = True
     while better and not clock.over():
@@ -135,7 +141,9 @@ def _improve(solution: Solution, c: int, extra: list[float]) -> bool:
 
 
 def _reprice(solution: Solution) -> list[float]:
-    """The cheapest tree for each class where what is needed already is free; those trees become the spares."""
+    """The cheapest tree for each class where what is needed already is free; those trees become the
+    spares.
+    """
     nodes, users = solution.problem.nodes, solution.users
     extra = [0.0] * len(nodes)
     waiting = [[len(node.kids) for node in group] for group in nodes]

@@ -20,8 +20,8 @@ LEAST_SECONDS = 0.01
 def milp(model: Model, clock: Clock, upper: float = math.inf) -> solver.Answer:
     """Solve, cut off the circles of the answer, and solve again, until there is none or the clock is over.
 
-    The bound of any round holds for the whole. A reported optimum counts only if the cost recomputed from the choice
-    equals it. `upper` is a known cost: once the bound reaches it the search ends.
+    The bound of any round holds for the whole. A reported optimum counts only if the cost recomputed from the
+    choice equals it. `upper` is a known cost: once the bound reaches it the search ends.
     """
     rows = [*model.rows(), *model.exclusive()]
     scale = 1.0 / max([cost for cost in model.costs if cost > 0], default=1.0)
@@ -47,7 +47,7 @@ def believed(
     A claim that the choice contradicts is not believed, neither as a cost nor as a bound.
     """
     bound = reply["bound"] / scale
-    bound = solver.rounded_up(bound, solver.unit(model.costs)) if math.isfinite(bound) else 0.0
+    bound = solver.rounded_up(bound, model.unit) if math.isfinite(bound) else 0.0
     if choice is None:
         return solver.Answer(best.choice, best.cost, max(best.bound, bound))
     cost = model.cost(choice)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from saturate.extract.cycles import components
-from saturate.extract.problem import Problem
+from saturate.extract.problem import Alternative, Problem
+from saturate.extract.solver import unit
 
 Row = tuple[Sequence[int], Sequence[int], int]
-"""(left, right, k): the variables on the left sum to at most those on the right plus k; both may share some."""
+"""(left, right, k): the variables on the left sum to at most those on the right plus k; both may share
+some.
+"""
 
 
 @dataclass(frozen=True)
 class Model:
     """One 0/1 variable for each node of each class; a class is needed where its variables sum to 1.
 
-    `owner[v]` is (class, position). `variables[c]` are the variables of class c. Rows say: a root is needed; for a
-    pair of classes c, d, the nodes of c that need d sum to at most the need of d.
+    `owner[v]` is (class, position). `variables[c]` are the variables of class c. Rows say: a root is needed;
+    for a pair of classes c, d, the nodes of c that need d sum to at most the need of d.
     """
 
     problem: Problem
@@ -36,22 +38,29 @@ class Model:
         return frozenset(self.problem.roots)
 
     @cached_property
-    def part(self) -> Sequence[int]:
-        """Strongly connected parts, by class."""
-        return components(self.problem.nodes)
+    def unit(self) -> float:
+        """What all costs are multiples of; 0 where they have no common unit."""
+        return unit(self.costs)
 
-    def rows(self) -> Iterator[Row]:
-        """The rows for pairs of classes; where c and d need each other, both directions share one row."""
+    def pairs(self) -> Iterator[tuple[list[int], int]]:
+        """(variables, d): at most one of them is used, and only if class d is needed.
+
+        For classes c and d: the nodes of c that need d, with, where d needs c too, the nodes of d that do.
+        Left out where d is a root and its own nodes are not among them: then nothing is said.
+        """
         uses: dict[tuple[int, int], list[int]] = {}
         for v, (c, i) in enumerate(self.owner):
             for d in self.problem.nodes[c][i].kids:
                 uses.setdefault((c, d), []).append(v)
         for (c, d), left in uses.items():
             back = uses.get((d, c), [])
-            if d not in self.roots:
-                yield left + back, self.variables[d], 0
-            elif back:
-                yield left + back, (), 1
+            if back or d not in self.roots:
+                yield left + back, d
+
+    def rows(self) -> Iterator[Row]:
+        """The pairs as rows over the nodes alone."""
+        for left, d in self.pairs():
+            yield (left, (), 1) if d in self.roots else (left, self.variables[d], 0)
 
     def exclusive(self) -> Iterator[Row]:
         """At most one node of a class is used."""
@@ -60,7 +69,8 @@ class Model:
                 yield own, (), 1
 
     def cuts(self, circle: set[int]) -> Iterator[Row]:
-        """Loop formulas (Lin and Zhao 2004): if a class of the circle S is needed, some node of S leads out of it.
+        """Loop formulas (Lin and Zhao 2004): if a class of the circle S is needed, some node of S leads out
+        of it.
 
         x_c ≤ Σ_{n in S, no child in S} y_n, for each c in S.
         """
@@ -128,6 +138,10 @@ def _find(leader: list[int], c: int) -> int:
 def _part(instance: Problem, classes: list[int], roots: set[int]) -> tuple[Problem, list[int]]:
     number = {c: k for k, c in enumerate(classes)}
     nodes = [
-        [replace(node, kids=tuple(number[d] for d in node.kids)) for node in instance.nodes[c]] for c in classes
+        [
+            Alternative(node.cost, tuple([number[d] for d in node.kids]), node.origin)
+            for node in instance.nodes[c]
+        ]
+        for c in classes
     ]
     return Problem(nodes, tuple(number[c] for c in classes if c in roots)), classes

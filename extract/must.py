@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from saturate.extract.clock import Clock
 from saturate.extract.problem import Problem
 from saturate.extract.tree import bottom_up
 
 MOST_CLASSES = 60_000
+FEW = 24
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,24 @@ class MustSets:
 
     def members(self, bits: int) -> list[int]:
         """The classes of a set, children before users where the order of settling says so."""
-        return [self.order[i] for i in np.flatnonzero(unpacked(bits, len(self.order)))]
+        return [self.order[i] for i in members(bits, len(self.order))]
 
     def holds(self, bits: int, c: int) -> bool:
         """Whether c is in the set."""
         return bool(bits >> self.rank[c] & 1)
 
 
-def unpacked(bits: int, count: int) -> NDArray[np.uint8]:
-    """The lowest `count` bits, lowest first."""
-    raw = np.frombuffer(bits.to_bytes((count + 7) // 8 or 1, "little"), dtype=np.uint8)
-    return np.unpackbits(raw, bitorder="little", count=count)
+def members(bits: int, count: int) -> list[int]:
+    """The positions of the bits that are set, of at most `count`, lowest first."""
+    if bits.bit_count() > FEW:
+        raw = np.frombuffer(bits.to_bytes((count + 7) // 8, "little"), dtype=np.uint8)
+        found: list[int] = np.flatnonzero(np.unpackbits(raw, bitorder="little", count=count)).tolist()
+        return found
+    few: list[int] = []
+    while bits:
+        few.append(bits.bit_length() - 1)
+        bits ^= 1 << few[-1]
+    return few[::-1]
 
 
 def must_sets(instance: Problem, clock: Clock) -> MustSets:
@@ -69,7 +76,9 @@ def must_sets(instance: Problem, clock: Clock) -> MustSets:
     while dirty:
         clock.check(2 * len(dirty))
         batch, dirty = sorted(dirty, key=rank.__getitem__), set()
-        for c in batch:
+        for k, c in enumerate(batch):
+            if k % 256 == 0:
+                clock.check()
             dirty.discard(c)
             met = _meet(instance, sets, c) | 1 << rank[c]
             if met != sets[c]:

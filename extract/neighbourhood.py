@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from saturate.extract import solver
 from saturate.extract.clock import Clock
 from saturate.extract.cpsat import cpsat
 from saturate.extract.local import Solution, exchanges
 from saturate.extract.model import model, split
+from saturate.extract.portfolio import Part
 from saturate.extract.problem import Alternative, Problem
-from saturate.extract.reduce import reduced
+from saturate.extract.reduce import contracted, reduced
 from saturate.extract.tree import bottom_up
 
 FIRST_SIZE = 40
 LARGEST_SIZE = 1200
 EFFORT = 0.15
+PATIENCE = 4
 
 
 @dataclass
@@ -25,7 +28,6 @@ class Neighbourhoods:
 
     problem: Problem
     solution: Solution
-    part: Sequence[int]
     random: random.Random
 
     def __post_init__(self) -> None:
@@ -56,8 +58,8 @@ class Neighbourhoods:
     def restricted(self, free: set[int]) -> tuple[Problem, list[int]]:
         """The problem of choosing in `free` alone, renumbered; an alternative's index is its position here.
 
-        What is needed without passing through `free` is given: it costs nothing more, and its users there need not
-        ask for it, unless it may lead back to them.
+        What is needed without passing through `free` is given: it costs nothing more, and its users there
+        need not ask for it, unless it may lead back to them.
         """
         given, entries = self._given(free)
         kept: dict[int, list[Alternative]] = {}
@@ -70,7 +72,8 @@ class Neighbourhoods:
             stack.extend(d for node in kept[c] for d in node.kids)
         number = {c: k for k, c in enumerate(kept)}
         nodes = [
-            [replace(node, kids=tuple(number[d] for d in node.kids)) for node in group] for group in kept.values()
+            [Alternative(cost, tuple([number[d] for d in kids]), i) for cost, kids, i in group]
+            for group in kept.values()
         ]
         roots = tuple(k for c, k in number.items() if c in entries or c in given)
         return Problem(nodes, roots), list(kept)
@@ -97,36 +100,36 @@ class Neighbourhoods:
         return [
             Alternative(
                 group[i].cost,
-                tuple(d for d in group[i].kids if d not in given or self.part[d] == self.part[c]),
+                tuple(
+                    d for d in group[i].kids if d not in given or self.problem.part[d] == self.problem.part[c]
+                ),
                 i,
             )
             for i in positions
         ]
 
 
-def improve(
-    instance: Problem, choice: Mapping[int, int], part: Sequence[int], clock: Clock, seed: int, target: float
-) -> dict[int, int]:
-    """Solve neighbourhoods until the clock is over or the cost reaches `target`. Classes → positions."""
-    whole = {**bottom_up(instance), **choice}
-    around = Neighbourhoods(instance, Solution(instance, whole), part, random.Random(seed))
+def improve(part: Part, clock: Clock, seed: int) -> None:
+    """Solve neighbourhoods of the part's choice until the clock is over or the bound is met."""
+    instance = part.model.problem
+    whole = {**bottom_up(instance), **part.choice}
+    around = Neighbourhoods(instance, Solution(instance, whole), random.Random(seed))
     size = FIRST_SIZE
     misses = 0
-    while not clock.over() and around.solution.cost > target + 1e-9 * (1.0 + target):
-        free = around.draw(size)
-        better, closed = _solve(around, free, clock)
+    while not clock.over() and not part.closed:
+        better, closed = _solve(around, around.draw(size), clock)
         if better is not None:
             polished = exchanges(instance, better, clock)
             around.solution = Solution(instance, {**around.solution.spare, **polished})
+            part.learn(solver.Answer(polished, part.model.cost(polished), 0.0), "neighbourhoods")
             misses = 0
         else:
             misses += 1
         if not closed:
             size = max(FIRST_SIZE // 4, size * 3 // 4)
-        elif misses > 4:
+        elif misses > PATIENCE:
             size = min(LARGEST_SIZE, size * 5 // 4 + 1)
             misses = 0
-    return dict(around.solution.choice)
 
 
 def _solve(around: Neighbourhoods, free: set[int], clock: Clock) -> tuple[dict[int, int] | None, bool]:
@@ -135,28 +138,31 @@ def _solve(around: Neighbourhoods, free: set[int], clock: Clock) -> tuple[dict[i
     clock.spend(10 * len(sub.nodes) + len(around.problem.nodes))
     number = {c: k for k, c in enumerate(names)}
     now = {number[c]: i for c, i in around.solution.choice.items() if c in number}
-    upper = sum(sub_node.cost for k, i in now.items() for sub_node in sub.nodes[k] if sub_node.index == i)
-    small = reduced(sub, upper, clock)
+    upper = sum(sub_node.cost for k, i in now.items() for sub_node in sub.nodes[k] if sub_node.origin == i)
+    small = reduced(contracted(sub), upper, clock)
     found: dict[int, int] = {}
     closed = True
     hint = small.restrict(now)
     for piece, classes in split(small.problem):
         if all(len(group) == 1 for group in piece.nodes):
-            found.update({classes[k]: group[0].index for k, group in enumerate(piece.nodes)})
+            found.update({classes[k]: group[0].origin for k, group in enumerate(piece.nodes)})
             continue
         answer = cpsat(model(piece), clock, hint=_positions(piece, classes, hint), units=EFFORT)
         closed &= answer.optimal
         if answer.choice is None:
             return None, False
-        found.update({classes[k]: piece.nodes[k][i].index for k, i in answer.choice.items()})
+        found.update({classes[k]: piece.nodes[k][i].origin for k, i in answer.choice.items()})
     whole = small.lift(found)
     merged = {**around.solution.choice, **{names[k]: i for k, i in whole.items()}}
     cost = Solution(around.problem, {**around.solution.spare, **merged}).cost
     return (merged, closed) if cost < around.solution.cost - 1e-12 * (1 + cost) else (None, closed)
 
 
-def _positions(piece: Problem, classes: Sequence[int], choice: Mapping[int, int]) -> dict[int, int]:
+def _positions(piece: Problem, classes: Sequence[int], choice: dict[int, int]) -> dict[int, int]:
     """Indices in the whole as positions in a piece."""
     return {
-        k: i for k, c in enumerate(classes) for i, node in enumerate(piece.nodes[k]) if node.index == choice.get(c)
+        k: i
+        for k, c in enumerate(classes)
+        for i, node in enumerate(piece.nodes[k])
+        if node.origin == choice.get(c)
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,13 +13,15 @@ from saturate.extract.extraction import Extraction, extraction, ordered, price
 from saturate.extract.greedy import by_sets
 from saturate.extract.model import Model, model, split
 from saturate.extract.problem import Problem, problem
-from saturate.extract.reduce import Reduced, reduced
+from saturate.extract.reduce import Reduced, contracted, reduced
 from saturate.extract.tree import bottom_up, original
 
 
 @dataclass
 class Part:
-    """One part: the model, the best choice so far (class → position) and its cost, a bound, and who raised it."""
+    """One part: the model, the best choice so far (class → position) and its cost, a bound, and who
+    raised it.
+    """
 
     model: Model
     classes: Sequence[int]
@@ -37,7 +40,7 @@ class Part:
         """Keep what is better than before."""
         if answer.choice is not None and answer.cost < self.cost - 1e-12 * (1.0 + self.cost):
             self.choice, self.cost, self.found_by = dict(answer.choice), answer.cost, who
-        bound = solver.rounded_up(answer.bound, solver.unit(self.model.costs))
+        bound = solver.rounded_up(answer.bound, self.model.unit)
         if bound > self.bound:
             self.bound, self.bound_by = min(bound, self.cost), who
 
@@ -68,16 +71,24 @@ class Search:
 
     def run(self, stages: Sequence[Stage]) -> None:
         """All stages within the clock; whatever ends it, `best` and `bound` hold."""
+        collecting = gc.isenabled()
+        gc.disable()
         try:
             self.clock.spend(4 * sum(map(len, self.instance.nodes)))
-            self.offer(original(self.instance, by_sets(self.instance, clock=self.clock)), "greedy")
-            small = reduced(self.instance, self.cost, self.clock)
+            start = contracted(self.instance)
+            greedy = by_sets(start.problem, clock=self.clock)
+            self.offer(start.lift(original(start.problem, greedy)), "greedy")
+            small = reduced(start, self.cost, self.clock)
             self.raise_bound(small.lower_bound, "classes that every extraction contains")
+            self.clock.check(4 * sum(map(len, small.problem.nodes)))
             self._solve(small, stages)
         except TimeUp:
             return
         except KeyboardInterrupt:
             self.found_by += ", interrupted"
+        finally:
+            if collecting:
+                gc.enable()
 
     def raise_bound(self, bound: float, who: str) -> None:
         """Keep a bound if it is higher."""
@@ -94,7 +105,10 @@ class Search:
                     if not part.closed and not self.clock.over():
                         clock = self.clock.part(1.0 / (len(todo) - k))
                         before = clock.work
-                        stage(part, clock, self.seed)
+                        try:
+                            stage(part, clock, self.seed)
+                        except TimeUp:
+                            pass
                         self.clock.spend((before or 0) - (clock.work or 0))
         finally:
             whole = {part.classes[c]: i for part in parts for c, i in _indices(part).items()}
@@ -111,7 +125,7 @@ class Search:
                 k: i
                 for k, c in enumerate(classes)
                 for i, node in enumerate(piece.nodes[k])
-                if node.index == start.get(c)
+                if node.origin == start.get(c)
             }
             needed = needed_only(piece, choice)
             least = sum(min(node.cost for node in piece.nodes[root]) for root in piece.roots)
@@ -143,7 +157,7 @@ def needed_only(piece: Problem, choice: Mapping[int, int]) -> dict[int, int]:
 
 
 def _indices(part: Part) -> dict[int, int]:
-    return {c: part.model.problem.nodes[c][i].index for c, i in part.choice.items()}
+    return {c: part.model.problem.nodes[c][i].origin for c, i in part.choice.items()}
 
 
 def _names(names: Iterable[str]) -> str:

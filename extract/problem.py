@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from saturate.errors import ExtractionError
 from saturate.extract.classes import Classes
+from saturate.extract.cycles import components
 
 
-@dataclass(frozen=True)
-class Alternative:
+class Alternative(NamedTuple):
     """A node: its cost, the classes it needs (sorted, each once), and its index in the user's class."""
 
     cost: float
     kids: tuple[int, ...]
-    index: int
+    origin: int
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Problem:
     nodes: Sequence[Sequence[Alternative]]
     roots: tuple[int, ...]
 
-    def parents(self) -> list[list[tuple[int, int]]]:
+    @cached_property
+    def users(self) -> Sequence[Sequence[tuple[int, int]]]:
         """For each class the (class, position) of the nodes that need it."""
         users: list[list[tuple[int, int]]] = [[] for _ in self.nodes]
         for c, group in enumerate(self.nodes):
@@ -35,6 +38,16 @@ class Problem:
                 for d in node.kids:
                     users[d].append((c, i))
         return users
+
+    @cached_property
+    def part(self) -> Sequence[int]:
+        """Strongly connected parts, by class."""
+        return components(self.nodes)
+
+    @cached_property
+    def cyclic(self) -> bool:
+        """Whether some classes need each other in a circle."""
+        return len(set(self.part)) < len(self.nodes)
 
 
 def problem(classes: Classes) -> Problem:

@@ -1,4 +1,6 @@
-"""What every solver call shares: the answer's form, stopping on time or on the keyboard, and exact units of cost."""
+"""What every solver call shares: the answer's form, stopping on time or on the keyboard, and exact units
+of cost.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,18 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 GRACE = 0.02
 TOLERANCE = 1e-6
 CLOSED = 1e-8
+PLACES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver knows of one part: the best valid choice (class → position), and a bound below every choice."""
+    """What a solver knows of one part: the best valid choice (class → position), and a bound below every
+    choice.
+    """
 
     choice: Mapping[int, int] | None
     cost: float
@@ -57,17 +61,16 @@ def run(work: Callable[[], None], stop: Callable[[], None], seconds: float) -> N
 def unit(costs: Iterable[float]) -> float:
     """The largest u of which all costs are multiples, where decimals of up to six places show one; else 0."""
     common = 0
-    for cost in costs:
-        exact = Fraction(cost).limit_denominator(1_000_000)
-        scaled = exact * 1_000_000
-        if scaled.denominator != 1 or not math.isclose(float(exact), cost, rel_tol=1e-12):
+    for cost in sorted(set(costs)):
+        scaled = round(cost * PLACES)
+        if not math.isclose(scaled / PLACES, cost, rel_tol=1e-12):
             return 0.0
-        common = math.gcd(common, scaled.numerator)
-    return common / 1_000_000
+        common = math.gcd(common, scaled)
+    return common / PLACES
 
 
 def rounded_up(bound: float, step: float) -> float:
     """The least multiple of `step` that is not below the bound by more than the tolerance."""
     if step <= 0 or not math.isfinite(bound):
         return bound
-    return max(bound, math.ceil(bound / step - 1e-4) * step)
+    return math.ceil(bound / step - 1e-4) * step

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from saturate.extract.classes import Classes
-from saturate.extract.extraction import Extraction, extraction
+from saturate.extract.extraction import Extraction, cheapest, extraction
 from saturate.extract.problem import Problem, problem
 
 
@@ -17,7 +17,7 @@ def bottom_up(instance: Problem, costs: Sequence[Sequence[float]] | None = None)
     Classes stand in the order they were settled in, children first, so the choice has no cycle even where
     costs are zero. Ties go to the class and node of the lower number. O(edges · log nodes).
     """
-    users = instance.parents()
+    users = instance.users
     waiting = [[len(node.kids) for node in group] for group in instance.nodes]
     total = [
         [node.cost for node in group] if costs is None else list(costs[c])
@@ -46,7 +46,7 @@ def bottom_up(instance: Problem, costs: Sequence[Sequence[float]] | None = None)
 
 def original(instance: Problem, choice: Mapping[int, int]) -> dict[int, int]:
     """Positions in the problem as indices in the user's classes."""
-    return {c: instance.nodes[c][i].index for c, i in choice.items()}
+    return {c: instance.nodes[c][i].origin for c, i in choice.items()}
 
 
 def tree(
@@ -64,6 +64,8 @@ def tree(
     start = time.perf_counter()
     instance = problem(classes)
     choice = original(instance, bottom_up(instance))
+    if warm is not None:
+        choice = dict(cheapest(classes, [choice, warm]))
     return extraction(
         classes,
         choice,
