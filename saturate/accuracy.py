@@ -40,13 +40,15 @@ class Verdict:
 class Judge:
     """Measures programs against one baseline on fixed samples.
 
-    `factor` times the baseline's error and a few units in the last place are allowed. `rows` holds the figures of
+    `factor` times the baseline's error, or that of a program in `also`, and a few units in the last place are allowed.
+    `rows` holds the figures of
     the last program that passed.
     """
 
     baseline: Program
     samples: Sequence[Sample]
     factor: float
+    also: Sequence[Program] = ()
     rows: tuple[ResultCheck, ...] = ()
     reference: str = ""
 
@@ -54,7 +56,7 @@ class Judge:
         self.reference = reference_dtype(self.baseline)
         reference = lift(self.baseline, self.reference)
         with np.errstate(all="ignore"):
-            self._runs = [baseline_run(self.baseline, reference, sample) for sample in self.samples]
+            self._runs = [baseline_run(self.baseline, reference, sample, self.also) for sample in self.samples]
         self._rule = Rule(self.factor, ulps(self.baseline, self.reference))
 
     def __call__(self, found: Search, lowered: Lowered, barred: frozenset[Step]) -> Verdict | None:
@@ -95,8 +97,9 @@ class _Culprit:
         for value in sorted(errors, key=lambda v: -errors[v]):
             node = self._replaceable(value)
             if node is not None:
-                why = f"{node.op.name} ({node.label or node.value}): {row.name} on {row.worst_sample}: {row.error:.1e}"
-                return Verdict(self.lowered.steps[node.value], f"{why} of scale, {row.tolerance:.1e} allowed")
+                wrong = row.fault or f"{row.error:.1e} of scale, {row.tolerance:.1e} allowed"
+                why = f"{node.op.name} ({node.label or node.value}): {row.name} on {row.worst_sample}: {wrong}"
+                return Verdict(self.lowered.steps[node.value], why)
         return Verdict((-1, -1), f"{row.name} on {row.worst_sample} stays inaccurate")
 
     def _own_error(self, node: Node, true: Mapping[str, AnyArray]) -> float:

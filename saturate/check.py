@@ -13,8 +13,9 @@ from saturate.differences import differences
 from saturate.errors import ArgumentError, SaturateError
 from saturate.lift import LONG, lift, lifted_array
 from saturate.measure import Rule, Run, distance, judged
-from saturate.op import AnyArray
+from saturate.op import Array
 from saturate.ops.contraction import Einsum, Matmul, VecDot
+from saturate.perturb import perturbed
 from saturate.program import Program
 from saturate.runners import RUNNERS
 from saturate.runners.evaluate import evaluate
@@ -27,8 +28,8 @@ ULPS = 16.0
 """And by so many units in the last place of the largest magnitude in the result."""
 UNREFERENCED = 2.0**16
 """The same number where the reference has no more digits than the program, and so an error of its own."""
-NEARBY = 2
-"""At so many points one ulp away the baseline is measured too, since at one point it can be right by luck."""
+PERTURBED = 2
+"""So many times the baseline is measured with moved roundings too: at one point it can be right by luck."""
 LONG_FLOPS = 1e8
 """`longdouble` has no BLAS; programs with more flops in contractions than this are referred to float64."""
 
@@ -42,24 +43,26 @@ def check(
     examples: Sequence[Sequence[Any]] | None = None,
     assumptions: Sequence[str] = (),
     factor: float = FACTOR,
+    also: Sequence[Program] = (),
 ) -> Certificate:
     """Run `program` and `baseline` on the examples and on `trials` drawn samples, and compare.
 
     The reference is the baseline with everything in float64, for float64 programs in `longdouble` where
     NumPy and SciPy can. A result fails where its error is more than `factor` times the baseline's plus
     `ULPS` units in the last place of the result's scale, where it is NaN or infinite and the baseline is
-    not, where it lacks an infinity that baseline and reference agree on, or where no element could be
-    compared. Gradients are also held against central differences of the reference in random directions.
-    Raises `ArgumentError` for programs of different inputs or results, and what the runner raises.
+    not, where it lacks an infinity that baseline and reference agree on and that is no overflow, or where no
+    element could be compared. Gradients are also held against central differences of the reference in random
+    directions. Raises `ArgumentError` for programs of different inputs or results, and what the runner
+    raises.
     """
     _matching(program, baseline)
     made = _runner(runner)(program)
     dtype = reference_dtype(baseline)
     reference = lift(baseline, dtype)
-    rule = Rule(factor, ulps(baseline, dtype))
+    rule = Rule(factor, ulps(baseline, dtype), holds_infinities(baseline))
     drawn = samples(baseline.inputs, seed, trials, examples)
     with np.errstate(all="ignore"):
-        runs = [_run(made, baseline, reference, s) for s in drawn]
+        runs = [_run(made, baseline, reference, s, also) for s in drawn]
         results = tuple(judged(name, k, runs, rule) for k, name in enumerate(_names(baseline)))
         quotients = differences(reference, runs, rule)
     return Certificate(
@@ -114,36 +117,34 @@ def ulps(program: Program, reference: str) -> float:
     return UNREFERENCED if reference == "float64" and _wide(program) else ULPS
 
 
-def _run(made: Runner, baseline: Program, reference: Program, sample: Sample) -> Run:
+def holds_infinities(program: Program) -> bool:
+    """Whether a literal or a captured array of the program is infinite."""
+    held = (v.value if isinstance(v, Array) else v for n in program.nodes for v in vars(n.op).values())
+    return any(bool(np.isinf(v).any()) for v in held if isinstance(v, float | np.ndarray))
+
+
+def _run(
+    made: Runner, baseline: Program, reference: Program, sample: Sample, also: Sequence[Program]
+) -> Run:
     named = {i.name: a for i, a in zip(baseline.inputs, sample.arrays, strict=True)}
     optimized = tuple(made.host(r) for r in made(*(named[i.name] for i in made.program.inputs)))
-    return replace(baseline_run(baseline, reference, sample), optimized=optimized)
+    return replace(baseline_run(baseline, reference, sample, also), optimized=optimized)
 
 
-def baseline_run(baseline: Program, reference: Program, sample: Sample) -> Run:
-    """The baseline on one sample, in the program's place too; its errors are the largest nearby."""
-    near: list[tuple[tuple[AnyArray, ...], tuple[AnyArray, ...]]] = []
-    for k in range(1 + NEARBY):
-        arrays = _nearby(sample, k)
-        lifted = [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, arrays, strict=True)]
-        true, plain = evaluate(reference, *lifted), evaluate(baseline, *arrays)
-        near.append((tuple(map(np.asarray, true)), tuple(map(np.asarray, plain))))
-    errors = tuple(max(distance(t[k], p[k]) for t, p in near) for k in range(len(near[0][0])))
-    return Run(sample, *near[0], near[0][1], errors)
+def baseline_run(
+    baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()
+) -> Run:
+    """The baseline on one sample, in the program's place too.
 
-
-def _nearby(sample: Sample, near: int) -> tuple[AnyArray, ...]:
-    """The sample, or its finite floats one ulp up or down at random."""
-    if near == 0:
-        return sample.arrays
-    rng = np.random.default_rng([sample.number, near])
-    moved: list[AnyArray] = []
-    for a in sample.arrays:
-        if a.dtype.kind == "f":
-            ends = np.where(rng.random(a.shape) < 0.5, -np.inf, np.inf).astype(a.dtype)
-            a = np.where(np.isfinite(a) & (a != 0), np.nextafter(a, ends), a)
-        moved.append(a)
-    return tuple(moved)
+    Its errors are the largest of its own, those with moved roundings, and those of `also`, other forms of it.
+    """
+    lifted = [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, sample.arrays, strict=True)]
+    true = tuple(map(np.asarray, evaluate(reference, *lifted)))
+    plain = tuple(map(np.asarray, evaluate(baseline, *sample.arrays)))
+    moved = [perturbed(p, sample.arrays, seed) for p in (baseline, *also) for seed in range(PERTURBED)]
+    moved += [evaluate(p, *sample.arrays) for p in also]
+    errors = tuple(max(distance(t, np.asarray(f[k])) for f in (plain, *moved)) for k, t in enumerate(true))
+    return Run(sample, true, plain, plain, errors)
 
 
 def _matching(program: Program, baseline: Program) -> None:

@@ -54,6 +54,7 @@ class Lattice:
     free: list[frozenset[Ix]] = field(default_factory=list)
     dtype: list[str] = field(default_factory=list)
     class_of: list[int | None] = field(default_factory=list)
+    _kept: list[set[Key]] = field(default_factory=list)
     _by_key: dict[Key, int] = field(default_factory=dict)
     _products: dict[Key, int] = field(default_factory=dict)
     _sums: dict[Key, int] = field(default_factory=dict)
@@ -86,13 +87,17 @@ class Lattice:
             return self._by_key[key], False
         self._by_key[key] = len(self.steps)
         self.steps.append([])
+        self._kept.append(set())
         self.free.append(free)
         self.dtype.append(dtype)
         self.class_of.append(number)
         return len(self.steps) - 1, True
 
     def _add(self, value: int, step: Step) -> None:
-        if value not in step.args and step not in self.steps[value]:
+        """Keep a step that is new; the same one by another law is not."""
+        same = (step.kind, step.head, step.args)
+        if value not in step.args and same not in self._kept[value]:
+            self._kept[value].add(same)
             self.steps[value].append(step)
 
     def size(self, indices: Iterable[Ix]) -> int:

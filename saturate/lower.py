@@ -181,8 +181,11 @@ class Lowering:
         wanted = tuple(i for i in axes if i in order)
         given = self._transposed(given, order, wanted)
         narrow = tuple(i.size if i is not None and i in order else 1 for i in axes)
-        given = self._reshaped(given, narrow)
-        return given if given.shape == shape else self._view(Broadcast(shape), given)
+        if narrow == shape:
+            return self._reshaped(given, shape)
+        while narrow and narrow[0] == 1:
+            narrow = narrow[1:]
+        return self._view(Broadcast(shape), self._reshaped(given, narrow))
 
     def _transposed(self, given: Value, order: Order, wanted: Order) -> Value:
         if order == wanted:
@@ -252,11 +255,11 @@ def _literal(k: Fraction, dtype: str) -> float:
 
 
 def _scaling(k: Fraction, dtype: str) -> Op:
-    """Multiplication by k; division where 1/k is the whole number that the user wrote."""
+    """Multiplication by k; division where 1/k is a whole number, most often a count."""
     if k == -1:
         return OPS["neg"]()
     inverse = 1 / k
-    if inverse.denominator == 1 and k != Fraction(float(k)):
+    if inverse.denominator == 1 and 4 < abs(inverse) <= 1 << 24:
         return Div(right_literal=float(inverse))
     return Mul(right_literal=float(k))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from saturate.certificate import ResultCheck
 from saturate.op import AnyArray
-from saturate.samples import Sample
+from saturate.samples import FAR, Sample
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,8 @@ class Rule:
 
     factor: float
     ulps: float
+    infinite: bool = False
+    """The program holds infinities of its own, such as a captured mask, so those of its results are meant."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _judge(k: int, run: Run, rule: Rule) -> _Judgement:
         int(np.count_nonzero(sure)),
         plain.size,
         sample,
-        _fault(true, plain, found),
+        _fault(_meant(run.sample, rule), true, plain, found),
     )
 
 
@@ -109,11 +111,17 @@ def _kind(array: AnyArray) -> str:
     return f"{array.dtype.name}{list(array.shape)}"
 
 
-def _fault(true: AnyArray, plain: AnyArray, found: AnyArray) -> str:
-    """What is wrong beyond rounding: a NaN or infinity of its own, or a missing one."""
+def _meant(sample: Sample, rule: Rule) -> bool:
+    """Whether infinite results are meant: arguments or program hold infinities; else they overflowed."""
+    held = any(np.isinf(a).any() for a in sample.arrays if a.dtype.kind == "f")
+    return held or (rule.infinite and sample.kind not in FAR)
+
+
+def _fault(meant: bool, true: AnyArray, plain: AnyArray, found: AnyArray) -> str:
+    """What is wrong beyond rounding: a NaN or infinity of its own, or, where it is meant, a missing one."""
     if plain.dtype.kind != "f":
         return "other integers or truth values" if np.any((plain == true) & (found != plain)) else ""
     if np.any(np.isfinite(plain) & ~np.isfinite(found)):
         return "NaN or infinite where the baseline is not"
-    agreed = np.isinf(plain) & (plain == true)
+    agreed = np.isinf(plain) & (plain == true) & meant
     return "an infinity of the baseline is missing" if np.any(agreed & (found != plain)) else ""

@@ -28,6 +28,7 @@ from saturate.rules import CATALOGUE, EXACTNESS, Law
 from saturate.runners import RUNNERS, Runner
 from saturate.samples import Sample, samples as draw
 from saturate.saturation import Limits
+from saturate.search import without_zeros
 from saturate.source import source as source_text
 from saturate.split import COTANGENT, Split, split
 
@@ -51,6 +52,7 @@ class Optimized:
     laws: dict[str, str]
     _signature: Signature
     _examples: tuple[Any, ...]
+    _plain: tuple[Program, ...]
 
     @cached_property
     def _runner(self) -> Runner:
@@ -123,7 +125,7 @@ class Optimized:
         examples = [self._examples] if self._examples else None
         return check_program(
             self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples,
-            assumptions=self.report.assumptions,
+            assumptions=self.report.assumptions, also=self._plain,
         )  # fmt: skip
 
 
@@ -155,15 +157,17 @@ def optimize(
     _refuse(target, exact, extractor, memory, accuracy)
     known = signature(f, examples, wrt)
     baseline = _baseline(known)
-    judge = _judge(baseline, known, accuracy, samples, seed)
+    facts = _facts(baseline, known)
+    plain = (without_zeros(baseline, facts),)
+    judge = _judge(baseline, plain, known, accuracy, samples, seed)
     laws = _admitted(rules, exact)
     if exact == "bitwise":
         improved = Improved(share(baseline), {}, (), (), ())
     else:
-        improved = improve(baseline, laws, limits, extractor, _facts(baseline, known), judge)
+        improved = improve(baseline, laws, limits, extractor, facts, judge)
     best = Optimized(
         improved.program, baseline, target, report_of(baseline, improved, judge, exact, laws), dict(improved.laws),
-        known, known.arrays(baseline),
+        known, known.arrays(baseline), plain,
     )  # fmt: skip
     return _checked(best, seed) if check else best
 
@@ -196,7 +200,7 @@ def _refuse(target: str, exact: str, extractor: str, memory: None, accuracy: flo
 
 def _baseline(known: Signature) -> Program:
     program = known.program
-    if not known.wrt:
+    if not known.wrt or program.gradients:
         return program
     if len(program.outputs) != 1:
         raise ArgumentError(
@@ -228,20 +232,20 @@ def _facts(baseline: Program, known: Signature) -> dict[str, Facts]:
 
 
 def _judge(
-    baseline: Program, known: Signature, accuracy: float | None, given: Sequence[Sequence[Any]] | None, seed: int
+    baseline: Program, plain: Sequence[Program], known: Signature, accuracy: float | None, given: Sequence[Sequence[Any]] | None, seed: int
 ) -> Judge:
     """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts everything."""
     if accuracy is None:
-        return Judge(baseline, (), 4.0)
+        return Judge(baseline, (), 4.0, plain)
     if given is not None:
         drawn = tuple(
             Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k))) for k, args in enumerate(given)
         )
-        return Judge(baseline, drawn, accuracy)
+        return Judge(baseline, drawn, accuracy, plain)
     size = max(1, sum(i.type.size for i in baseline.inputs))
     trials = max(3, min(10, MEASURED_ELEMENTS // size))
     examples = known.arrays(baseline)
-    return Judge(baseline, draw(baseline.inputs, seed, trials, [examples] if examples else None), accuracy)
+    return Judge(baseline, draw(baseline.inputs, seed, trials, [examples] if examples else None), accuracy, plain)
 
 
 __all__ = ["Limits", "Optimized", "Type", "optimize"]

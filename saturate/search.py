@@ -20,6 +20,9 @@ from saturate.program import Program
 from saturate.rules.law import Law
 from saturate.saturation import Limits, Saturation, saturate
 
+EXTRACTION_WORK = 200_000
+"""Steps that one extraction may take, a count and not a time, so that the same input gives the same program."""
+
 
 @dataclass(frozen=True)
 class Search:
@@ -54,16 +57,27 @@ def search(
     profile: Profile | None = None,
 ) -> Search:
     """Denote, decide equalities by computation, saturate, and span the ways to compute every class."""
-    clock = [perf_counter()]
+    start = perf_counter()
     denotation = denote(baseline, facts)
-    wanted = [denotation.values[v] for v in baseline.results]
-    simplified = simplify(denotation.terms, wanted)
-    results = [simplified.image[t.id] for t in wanted]
-    clock.append(perf_counter())
+    simplified = simplify(denotation.terms, [denotation.values[v] for v in baseline.results])
+    return _spanned(baseline, denotation, simplified, laws, limits, profile or Profile(), start)
+
+
+def _spanned(
+    baseline: Program,
+    denotation: Denotation,
+    simplified: Simplified,
+    laws: Iterable[Law],
+    limits: Limits,
+    profile: Profile,
+    start: float,
+) -> Search:
+    clock = [start, perf_counter()]
+    results = [simplified.image[denotation.values[v].id] for v in baseline.results]
     terms, equal = _loaded(results, simplified)
     saturation = saturate(terms, equal, laws, limits)
     clock.append(perf_counter())
-    lattice = Lattice(saturation.classes, profile or Profile())
+    lattice = Lattice(saturation.classes, profile)
     roots = tuple(
         Root(lattice.value(saturation.classes.of_term[term.id]), denotation.axes[v], baseline.types[v].shape)
         for v, term in zip(baseline.results, results, strict=True)
@@ -86,6 +100,19 @@ def _loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], li
     return needed([*results, *(b for _, b in pairs)]), pairs
 
 
+def without_zeros(baseline: Program, facts: Mapping[str, Facts] | None = None) -> Program:
+    """The baseline without what is constant by computation, such as the adjoint of a softmax's maximum.
+
+    No law and no other form enters: it is the baseline as people write it who hold such values constant by hand.
+    """
+    denotation = denote(baseline, facts)
+    wanted = [denotation.values[v] for v in baseline.results]
+    simplified = simplify(denotation.terms, wanted)
+    plain = Simplified(simplified.terms, simplified.image, ())
+    found = _spanned(baseline, denotation, plain, (), Limits(rounds=0), Profile(), perf_counter())
+    return emit(found, EXTRACTORS["tree"](found.classes)).program
+
+
 def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = frozenset()) -> Extraction:
     """The cheapest choice without the barred steps."""
     classes = found.classes
@@ -95,7 +122,7 @@ def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = 
             for v, ways in enumerate(classes.nodes)
         )
         classes = Classes(nodes, classes.roots, classes.names)
-    return EXTRACTORS[extractor](classes, seconds=None)
+    return EXTRACTORS[extractor](classes, seconds=None, work=EXTRACTION_WORK)
 
 
 def emit(found: Search, extraction: Extraction) -> Lowered:
