@@ -19,6 +19,9 @@ EXAMPLE = "example"
 SMOOTH = frozenset({"normal", "scale 1e3", "scale 1e-3"})
 """Kinds without ties and without offsets, where finite differences of a function say something."""
 
+FAR = frozenset({"offset 1e4", "offset -1e4", "scale 1e3", "mixed"})
+"""Kinds whose values are so large that exponentials overflow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
