@@ -43,6 +43,7 @@ class Profile:
     cache: float = 1e6
     elementwise: float = 4.0
     reduce: float = 3.0
+    dot: float = 8.0
     matmul: float = 40.0
 
 
@@ -57,7 +58,8 @@ def roofline(step: Pass, profile: Profile = DEFAULT) -> float:
     if step.kind == "dot" and step.batch:
         rate, overhead = profile.matmul * width, profile.call + profile.product * step.batch
     else:
-        rate = (profile.elementwise if step.kind == "elementwise" else profile.reduce) * width
+        rates = {"elementwise": profile.elementwise, "dot": profile.dot}
+        rate = rates.get(step.kind, profile.reduce) * width
         overhead = profile.call
     bandwidth = profile.cached if step.bytes <= profile.cache else profile.bandwidth
     return overhead + max(step.bytes / bandwidth, step.flops / rate)

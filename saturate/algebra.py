@@ -155,15 +155,26 @@ class Terms:
         return self._make("con", (k, summed), tuple(members), dtype, free - summed, facts)
 
     def _diagonals(self, members: list[Term], summed: Indices) -> tuple[list[Term], Indices]:
-        """Σ_j δ(i,j)·a = a[j → i], where no other factor carries both."""
+        """Σ_j δ(i,j)·a = a[j → i], where that can be said of every other factor."""
         for delta in [m for m in members if m.kind == "delta"]:
             for i, j in (delta.head, delta.head[::-1]):
-                others = [m for m in members if m is not delta]
-                if j in summed and not any({i, j} <= m.free for m in others):
-                    members = [self.rename(m, {j: i}) for m in others]
+                others = [self._with_equal(m, j, i) for m in members if m is not delta]
+                if j in summed and all(m is not None for m in others):
+                    members = [m for m in others if m is not None]
                     summed -= {j}
                     break
         return members, summed
+
+    def _with_equal(self, a: Term, j: Ix, i: Ix) -> Term | None:
+        """`a` where j = i; None where one factor carries both, which is a diagonal and no renaming."""
+        if j not in a.free or i not in a.free:
+            return self.rename(a, {j: i})
+        if a.kind != "con" or a.head[1] & {i, j}:
+            return None
+        factors = [self._with_equal(f, j, i) for f in a.args]
+        if any(f is None for f in factors):
+            return None
+        return self.con(*a.head, [f for f in factors if f is not None], a.dtype)
 
     def plus(self, members: Iterable[Term], dtype: str) -> Term:
         """Sum of members; constants are added up and equal members counted."""
@@ -232,7 +243,7 @@ class Terms:
         return self._make("opaque", head, tuple(o for o, _ in operands), dtype, free, facts)
 
     def rename(self, a: Term, mapping: Mapping[Ix, Ix]) -> Term:
-        """`a` with indices renamed at once; pushed into leaves and deltas, else a `ren` term."""
+        """`a` with indices renamed at once; pushed into leaves, deltas and products of those, else a `ren` term."""
         pairs = {i: j for i, j in mapping.items() if i in a.free and i != j}
         if not pairs:
             return a
@@ -241,6 +252,8 @@ class Terms:
             return self.leaf(name, tuple(pairs.get(i, i) for i in indices), a.dtype, a.facts)
         if a.kind == "delta":
             return self.delta(pairs.get(a.head[0], a.head[0]), pairs.get(a.head[1], a.head[1]), a.dtype)
+        if a.kind == "con" and not a.head[1] & set(pairs.values()) and _moves(a, set(pairs)):
+            return self.con(*a.head, [self.rename(f, pairs) for f in a.args], a.dtype)
         free = frozenset(pairs.get(i, i) for i in a.free)
         return self._make("ren", tuple(sorted(pairs.items())), (a,), a.dtype, free, a.facts)
 
@@ -256,6 +269,13 @@ def _is_tie_count(summed: Indices, members: list[Term]) -> bool:
         m.kind == "red" and m.head[0] in ("max", "min") and m.head[1] == summed and m.args[0] is a
         for a, m in (equal.args, equal.args[::-1])
     )
+
+
+def _moves(a: Term, renamed: set[Ix]) -> bool:
+    """Whether a renaming costs nothing inside the term: what carries the indices are leaves."""
+    if not a.free & renamed:
+        return True
+    return a.kind in ("leaf", "delta") or (a.kind == "con" and all(_moves(f, renamed) for f in a.args))
 
 
 def is_float(dtype: str) -> bool:

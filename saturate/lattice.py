@@ -34,7 +34,7 @@ class Step:
     """One way to compute a value: `kind` with its attributes, over values by number.
 
     leaf · number(k) · mul · div · square · scale(k) · over(k): k / a · add · sub · plus(k): a + k · minus(k): k − a ·
-    sum(S) · dot(S) · fn(name, slots) · red(kind, S) · ren(pairs) · delta · opaque. In a `fn`, `slots` holds a number
+    sum(S) · dot(S) · diagonal(j, i, summed) · fn(name, slots) · red(kind, S) · ren(pairs) · delta · opaque. In a `fn`, `slots` holds a number
     where the operand is a literal and None where it is a value.
     """
 
@@ -241,8 +241,8 @@ class Lattice:
                 name = step.head[0]
                 flops = 2.0 if name.startswith("cast:") else OPS[name].flops
                 return Pass("elementwise", out, reads, itemsize, flops * out)
-            case "div" | "over":
-                return Pass("elementwise", out, reads, itemsize, 2.0 * out)
+            case "diagonal":
+                return Pass("reduce", out, self.size(self.free[step.args[0]] - {step.head[0]}), itemsize, out)
             case "opaque":
                 _, shapes = step.head[0]
                 elements = max([out, *(prod(s) for s in shapes)])
@@ -359,6 +359,8 @@ class _Product:
         self, left: int, right: int, a: int, b: int, shared: frozenset[Ix], ks: tuple[Fraction, Fraction]
     ) -> Iterator[Step]:
         if shared:
+            yield from self._diagonal(left, b, shared, ks[0])
+            yield from self._diagonal(right, a, shared, ks[1])
             yield Step("dot", (shared,), (a, b), self.law)
             if self.k == 1 and self._out(left) == self._out(right):
                 whole = self._sub(self.full, keep=shared)
@@ -369,6 +371,15 @@ class _Product:
             below = self._below(over)
             if below is not None and k == 1:
                 yield Step("div", (), (other, below), self.law)
+
+    def _diagonal(self, mask: int, other: int, shared: frozenset[Ix], k: Fraction) -> Iterator[Step]:
+        """Σ_j δ(i,j)·a where a carries both: the elements of a with i = j, summed where i is summed too."""
+        chosen = [f for n, f in enumerate(self.factors) if mask >> n & 1]
+        heads = [node.head for node in self.lattice.classes.nodes[chosen[0]] if node.kind == "delta"]
+        if len(chosen) == 1 and heads and k == 1:
+            i, j = heads[0] if heads[0][1] in shared else heads[0][::-1]
+            if {i, j} <= self.lattice.free[other] and shared <= {i, j}:
+                yield Step("diagonal", (j, i, i in shared), (other,), self.law)
 
     def _below(self, mask: int) -> int | None:
         """The value of x where the subset is 1/x."""

@@ -103,6 +103,8 @@ class Lowering:
                 return self._reduce(step)
             case "dot":
                 return self._dot(value, step)
+            case "diagonal":
+                return self._diagonal(step)
             case "opaque":
                 return self._opaque(step)
             case _:
@@ -212,7 +214,7 @@ class Lowering:
         wider = a_order if len(rows) >= len(columns) else b_order
         depth = tuple(i for i in wider if i in summed)
         sizes = tuple(i.size for i in batch)
-        if not rows and not columns and (set(a_order[len(batch) :]) != summed or set(b_order[len(batch) :]) != summed):
+        if not rows and not columns and not (a_order == b_order == batch + depth):
             return self._einsum(a, a_order, b, b_order, batch)
         if not rows and not columns:
             left = self._grouped(a, a_order, (batch, depth), sizes, 1)
@@ -231,6 +233,14 @@ class Lowering:
         letters = {i: ascii_letters[k] for k, i in enumerate(a_order)}
         spec = [("".join(letters[i] for i in order)) for order in (a_order, b_order, out)]
         return self.builder.emit(Einsum(f"{spec[0]},{spec[1]}->{spec[2]}"), a, b), out
+
+    def _diagonal(self, step: Step) -> tuple[Value, Order]:
+        j, i, summed = step.head
+        given, order = self._done[step.args[0]]
+        letters = {index: ascii_letters[k] for k, index in enumerate(order)}
+        out = tuple(index for index in order if index != j and (index != i or not summed))
+        inside = "".join(letters[i if index == j else index] for index in order)
+        return self.builder.emit(Einsum(f"{inside}->{''.join(letters[index] for index in out)}"), given), out
 
     def _grouped(
         self, given: Value, order: Order, groups: tuple[Order, ...], batch: tuple[int, ...], rank: int

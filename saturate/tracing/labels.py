@@ -14,23 +14,35 @@ from saturate.tracing.tracer import Recording, Tracer
 
 @contextmanager
 def local_names(recording: Recording) -> Generator[dict[str, str]]:
-    """While this runs, the first name of each value in a function of the user that returns, by value id."""
+    """Fills the mapping with a name for each value while this runs, as functions of the user return.
+
+    The first name of a value counts; the name of an argument only where the value has no other. A profiler written
+    in C, such as `cProfile`, cannot be shared: while one runs, values get no names.
+    """
+    locals_: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     names: dict[str, str] = {}
-    before = sys.getprofile()
+    before: Any = sys.getprofile()
+    if before is not None and not callable(before):
+        yield names
+        return
 
     def profile(frame: FrameType, event: Any, arg: Any) -> None:
         if before is not None:
             before(frame, event, arg)
-        if event == "return" and not is_machinery(frame):
-            for name, value in frame.f_locals.items():
-                if isinstance(value, Tracer) and value.recording is recording and _is_telling(name):
-                    names.setdefault(value.value.id, name)
+        if event != "return" or is_machinery(frame):
+            return
+        passed = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
+        for name, value in frame.f_locals.items():
+            if isinstance(value, Tracer) and value.recording is recording and _is_telling(name):
+                (arguments if name in passed else locals_).setdefault(value.value.id, name)
 
     sys.setprofile(profile)
     try:
         yield names
     finally:
         sys.setprofile(before)
+        names.update(arguments | locals_)
 
 
 def _is_telling(name: str) -> bool:
