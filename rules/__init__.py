@@ -1,7 +1,9 @@
 """What is true: the catalogue of laws. Imported as `saturate.rules`, never as `rules`."""
 
 if __name__ != "saturate.rules":
-    raise ImportError("import this package as saturate.rules: under another name a second catalogue would be built")
+    raise ImportError(
+        "import this package as saturate.rules: under another name a second catalogue would be built"
+    )
 
 from saturate.rules import exponential, reciprocal, ring
 from saturate.rules.law import BITWISE, BOUNDED, DOMAIN, EXACTNESS, ROUNDING, Law, law

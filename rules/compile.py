@@ -54,7 +54,9 @@ class _Compiler:
             case _:
                 self.match(left, "e")
                 result = self.build(right)
-        facts = ["(= d (dtype e))", *self.facts] if not isinstance(left, Product | Sum | Total) else self.facts
+        facts = (
+            ["(= d (dtype e))", *self.facts] if not isinstance(left, Product | Sum | Total) else self.facts
+        )
         return " ".join(facts), f"(union e {result})"
 
     def fresh(self, stem: str) -> str:
@@ -71,7 +73,9 @@ class _Compiler:
             case Call(function, operands):
                 names = [self._name(o) for o in operands]
                 arity = len(names)
-                self.facts.append(f'(= {target} (Fn{arity} "{function}" {self.fresh("t")} {" ".join(names)}))')
+                self.facts.append(
+                    f'(= {target} (Fn{arity} "{function}" {self.fresh("t")} {" ".join(names)}))'
+                )
                 for operand, name in zip(operands, names, strict=True):
                     if not isinstance(operand, Var):
                         self.match(operand, name)
@@ -151,7 +155,9 @@ class _Compiler:
                 k, parts = _coefficient(body.factors if isinstance(body, Product) else (body,))
                 return f"(Con d {rational(k)} s (multiset-of {' '.join(self.build(p) for p in parts)}))"
             case _:
-                raise LawError(f"law {self.law.name}: its right side sums over indices that its left side does not")
+                raise LawError(
+                    f"law {self.law.name}: its right side sums over indices that its left side does not"
+                )
 
 
 def _coefficient(factors: tuple[Expr, ...]) -> tuple[Fraction, tuple[Expr, ...]]:

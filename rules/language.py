@@ -180,7 +180,9 @@ def show(expr: Expr) -> str:
             raise TypeError(f"no expression: {expr!r}")
 
 
-def evaluate(expr: Expr, values: Mapping[str, AnyArray], axes: Mapping[str, int], sizes: Mapping[str, int]) -> AnyArray:
+def evaluate(
+    expr: Expr, values: Mapping[str, AnyArray], axes: Mapping[str, int], sizes: Mapping[str, int]
+) -> AnyArray:
     """Value with one axis for every letter (`axes` gives its place), of size one where the value lacks the letter."""
     dtype = np.result_type(*values.values())
     match expr:

@@ -134,4 +134,6 @@ def _check(name: str, left: Expr, right: Expr, variables: Mapping[str, str], nar
         raise LawError(f"law {name}: a bare variable on the left matches everything")
     a, b = free_letters(left, variables), free_letters(right, variables)
     if a != b and not (narrows and b < a):
-        raise LawError(f"law {name}: the sides depend on {sorted(a)} and {sorted(b)}; say narrows=True if meant")
+        raise LawError(
+            f"law {name}: the sides depend on {sorted(a)} and {sorted(b)}; say narrows=True if meant"
+        )

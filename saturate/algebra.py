@@ -104,7 +104,13 @@ class Terms:
         self.all: list[Term] = []
 
     def _make(
-        self, kind: str, head: tuple[Any, ...], args: tuple[Term, ...], dtype: str, free: Indices, facts: Facts
+        self,
+        kind: str,
+        head: tuple[Any, ...],
+        args: tuple[Term, ...],
+        dtype: str,
+        free: Indices,
+        facts: Facts,
     ) -> Term:
         key = (kind, head, tuple(a.id for a in args), dtype)
         found = self._pool.get(key)
@@ -231,10 +237,16 @@ class Terms:
 
     def delta(self, i: Ix, j: Ix, dtype: str) -> Term:
         """1 where i = j, else 0."""
-        return self._make("delta", (min(i, j), max(i, j)), (), dtype, frozenset((i, j)), frozenset((FINITE, NONNEG)))
+        return self._make(
+            "delta", (min(i, j), max(i, j)), (), dtype, frozenset((i, j)), frozenset((FINITE, NONNEG))
+        )
 
     def opaque(
-        self, key: Any, results: tuple[Ix | None, ...], operands: tuple[tuple[Term, tuple[Ix | None, ...]], ...], dtype: str
+        self,
+        key: Any,
+        results: tuple[Ix | None, ...],
+        operands: tuple[tuple[Term, tuple[Ix | None, ...]], ...],
+        dtype: str,
     ) -> Term:
         """An op outside the algebra; its operands' axes carry the given indices in order."""
         head = (key, results, tuple(indices for _, indices in operands))
@@ -281,5 +293,3 @@ def _moves(a: Term, renamed: set[Ix]) -> bool:
 def is_float(dtype: str) -> bool:
     """Whether terms of this dtype are elements of the ring."""
     return np.dtype(dtype).kind == "f"
-
-

@@ -177,9 +177,7 @@ class Denoter:
     def mul(self, a: Indexed | float, b: Indexed | float) -> Indexed:
         """a · b."""
         terms, axes, shape, dtype = self._operands((a, b))
-        return self.make(
-            lambda: self.terms.con(Fraction(1), frozenset(), terms, dtype), axes, shape, dtype
-        )
+        return self.make(lambda: self.terms.con(Fraction(1), frozenset(), terms, dtype), axes, shape, dtype)
 
     def div(self, a: Indexed | float, b: Indexed | float) -> Indexed:
         """a / b = a · (1/b)."""
@@ -280,14 +278,18 @@ class Denoter:
         i, j = self.fresh(n), self.fresh(n)
         if i is None or j is None:
             return self.full(1.0, (1, 1), dtype)
-        return self.make(lambda: self.terms.delta(_ix(self.index(i)), _ix(self.index(j)), dtype), (i, j), (n, n), dtype)
+        return self.make(
+            lambda: self.terms.delta(_ix(self.index(i)), _ix(self.index(j)), dtype), (i, j), (n, n), dtype
+        )
 
     def leaf(self, name: str, type: Type, facts: Facts) -> Indexed:
         """An input or an array constant."""
         axes = tuple(self.fresh(n) for n in type.shape)
 
         def build() -> Term:
-            return self.terms.leaf(name, tuple(i for a in axes if (i := self.index(a)) is not None), type.dtype, facts)
+            return self.terms.leaf(
+                name, tuple(i for a in axes if (i := self.index(a)) is not None), type.dtype, facts
+            )
 
         return self.make(build, axes, type.shape, type.dtype)
 

@@ -24,6 +24,7 @@ from saturate.errors import EGraphError
 from saturate.facts import BY_FUNCTION, FACTS, Facts
 from saturate.signature import CONSTRUCTORS, INDEX_SCALE, SIGNATURE, arguments, rational, statements
 
+
 def index_code(index: Ix) -> int:
     """The number that stands for an index inside the e-graph."""
     return index.size * INDEX_SCALE + index.ordinal
@@ -35,7 +36,9 @@ def _index(code: int) -> Ix:
 
 def _facts_text() -> str:
     """Analyses: free indices, dtype, constants and the facts of `saturate.facts`, for nodes that rules make."""
-    lines = [f"(relation {fact} (T))\n(relation {fact}s (MS))\n(relation todo-{fact} (MS MS))" for fact in FACTS]
+    lines = [
+        f"(relation {fact} (T))\n(relation {fact}s (MS))\n(relation todo-{fact} (MS MS))" for fact in FACTS
+    ]
     for name, sorts in CONSTRUCTORS.items():
         lines.append(f"(function from-{name} ({' '.join(sorts)}) String :merge old)")
     members = """
@@ -202,7 +205,9 @@ class EGraph:
                 return f"(Ren {self._number(('ren', term.head, term.dtype))} {args[0]})"
             case _:
                 head = self._number(("opaque", term.kind, term.head, term.dtype))
-                return f"(Opaque {head} (vec-of {' '.join(args)}))" if args else f"(Opaque {head} (vec-empty))"
+                return (
+                    f"(Opaque {head} (vec-of {' '.join(args)}))" if args else f"(Opaque {head} (vec-empty))"
+                )
 
     def run(self, ruleset: str, saturate: bool = False) -> bool:
         """One round of a ruleset, or rounds until nothing changes; whether anything changed."""
@@ -302,7 +307,9 @@ class _Reader:
                 return TermNode(kind, head, args, dtype, law)
             case _:
                 args = tuple(self.number[v] for v in inputs[2:])
-                return TermNode("fn", (g.value_to_string(inputs[0]),), args, g.value_to_string(inputs[1]), law)
+                return TermNode(
+                    "fn", (g.value_to_string(inputs[0]),), args, g.value_to_string(inputs[1]), law
+                )
 
 
 def _order(node: TermNode) -> tuple[Any, ...]:

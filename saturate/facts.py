@@ -42,14 +42,20 @@ UNARY_FACTS: tuple[Step, ...] = tuple(
     + _steps(("log", "log2", "log10"), ((NONNEG, NONZERO, FINITE), FINITE))
     + _steps(("log1p",), ((NONNEG, FINITE), FINITE), ((NONNEG,), NONNEG))
     + _steps(("expm1",), ((FINITE,), FINITE), ((NONNEG,), NONNEG), ((NONZERO,), NONZERO))
-    + _steps(("tanh", "erf", "sinh", "arctan", "cbrt"), ((FINITE,), FINITE), ((NONNEG,), NONNEG), ((NONZERO,), NONZERO))
+    + _steps(
+        ("tanh", "erf", "sinh", "arctan", "cbrt"),
+        ((FINITE,), FINITE),
+        ((NONNEG,), NONNEG),
+        ((NONZERO,), NONZERO),
+    )
     + _steps(("cosh",), ((), NONNEG), ((FINITE,), FINITE), ((), NONZERO))
     + _steps(("sin", "cos", "sign", "floor", "ceil", "rint", "trunc", "log_ndtr"), ((FINITE,), FINITE))
 )
 """Facts that unary functions pass on. Monotone and odd functions keep signs; `exp` makes them."""
 
 BY_FUNCTION: dict[str, tuple[Step, ...]] = {
-    name: tuple(s for s in UNARY_FACTS if s.function == name) for name in dict.fromkeys(s.function for s in UNARY_FACTS)
+    name: tuple(s for s in UNARY_FACTS if s.function == name)
+    for name in dict.fromkeys(s.function for s in UNARY_FACTS)
 }
 
 BOOLEAN_FUNCTIONS = frozenset(
@@ -74,7 +80,7 @@ def _of_choice(name: str, a: Facts, b: Facts) -> Facts:
     found = a & b
     if name == "maximum":
         found |= {NONNEG} & (a | b)
-        if NONNEG in a and NONZERO in a or NONNEG in b and NONZERO in b:
+        if (NONNEG in a and NONZERO in a) or (NONNEG in b and NONZERO in b):
             found |= {NONZERO}
     return found
 

@@ -185,7 +185,9 @@ class NormalForms:
         return sum(1 + self._monomial_size(m) for m, _ in form) + (len(form) > 1)
 
     def _monomial_size(self, monomial: Monomial) -> int:
-        sizes = {a: 1 + self._monomial_size(self._atoms[a].body) if self._atoms[a].body else 1 for a, _ in monomial}
+        sizes = {
+            a: 1 + self._monomial_size(self._atoms[a].body) if self._atoms[a].body else 1 for a, _ in monomial
+        }
         return sum(abs(e) * sizes[a] for a, e in monomial)
 
     def rebuilt(self, form: Form, terms: Terms, image: dict[int, Term], dtype: str) -> Term:
