@@ -20,7 +20,7 @@ STYLE = """
 .saturate .tile { border: 1px solid #dfe4ea; border-radius: 8px; padding: .6rem 1rem; min-width: 8.5rem; }
 .saturate .tile b { display: block; font-size: 1.3rem; font-weight: 650; white-space: nowrap; }
 .saturate .tile.best { background: #eef7f1; border-color: #b9dcc5; color: #14532d; }
-.saturate table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+.saturate table { border-collapse: collapse; width: 100%; color: inherit; font-variant-numeric: tabular-nums; }
 .saturate th { text-align: left; font-weight: 500; color: #5b6675; border-bottom: 1px solid #cbd2da;
   font-size: .85rem; }
 .saturate th, .saturate td { padding: .28rem .9rem .28rem 0; vertical-align: top; background: none; }
@@ -32,7 +32,8 @@ STYLE = """
 .saturate td code { overflow-wrap: anywhere; }
 .saturate pre { background: #f6f8fa; padding: .8rem 1rem; border-radius: 8px; overflow-x: auto;
   margin: .25rem 0; }
-.saturate .bar { width: 22%; vertical-align: middle; }
+.saturate .type { color: #5b6675; white-space: nowrap; }
+.saturate .bar { width: 18%; min-width: 5rem; vertical-align: middle; }
 .saturate .bar i { display: block; height: .7rem; border-radius: 2px; background: #9db4d0; min-width: 1px; }
 .saturate .after .bar i { background: #5aa578; }
 .saturate .law { color: #14532d; }
@@ -92,7 +93,7 @@ def _program(found: Findings, title: str, program: Steps) -> str:
     for s in program.steps:
         kind = f"{s.dtype}[{', '.join(map(str, s.shape))}]"
         bar = f'<td class="bar"><i style="width:{100 * s.cost / longest:.1f}%"></i></td>'
-        cells = [_cell(s.value, code=True), _cell(s.op, code=True), _cell(kind, "quiet")]
+        cells = [_cell(s.value, code=True), _cell(s.op, code=True), _cell(kind, "type")]
         cells += [_cell(f, "n") for f in _figures(found, s.flops, s.bytes, s.cost)]
         cells += [bar, _cell(s.law, "law")] if lawful else [bar]
         rows.append(f"<tr>{''.join(cells)}</tr>")

@@ -16,6 +16,7 @@ from rich.syntax import Syntax
 
 from saturate.demos import DEMOS
 from saturate.errors import ArgumentError, SaturateError
+from saturate.extract.command import extract_command
 from saturate.extract.report import Report
 from saturate.extract.report_text import WIDTH
 from saturate.extract.units import cost, times
@@ -118,6 +119,18 @@ def optimize(
         console.print(f"wrote {file}", markup=False, soft_wrap=True)
 
 
+@app.command()
+def extract(
+    graph: Annotated[Path, typer.Argument(help="An e-graph in egraph-serialize form, .json or .json.gz.")],
+    seconds: Annotated[float, typer.Option(help="When to stop looking.")] = 10.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """The cheapest choice out of an e-graph of a file, with a lower bound."""
+    if not graph.is_file():
+        raise ArgumentError(f"extract needs a file, and there is no file {str(graph)!r}")
+    print(extract_command(graph, seconds, as_json))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; errors are one line on stderr, with status 2 where an argument is wrong, else 1."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -131,6 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail("interrupted", 130)
     except _USAGE as error:
         _fail(error.format_message(), 2)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}", 1)
     except Exception as error:
         traced = [note for note in getattr(error, "__notes__", ()) if note.startswith("while tracing")]
         if not traced:

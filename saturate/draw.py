@@ -12,11 +12,13 @@ from string import ascii_lowercase
 
 from saturate.algebra import Ix
 from saturate.egraph import TermClasses, TermNode
-from saturate.layout import centres, ranks, rows
+from saturate.layout import centres, ranks, rows, wrapped
 from saturate.search import Search
 
 LETTER, LINE, PAD, ROW = 7.3, 19.0, 10.0, 54.0
 """Width of a letter, height of a line, inner margin of a box and distance between rows, in pixels."""
+WIDEST = 980.0
+"""Rows that would be wider are broken, so that a page can show the picture at its size."""
 
 STYLE = """
 text { font: 12px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2733; }
@@ -174,8 +176,9 @@ def picture(made: Sequence[Box]) -> Drawing:
     for c, ways in enumerate(alternatives):
         for d in dict.fromkeys(d for way in ways for d in way):
             joined[d].append(c)
-    lines = rows(ranks(alternatives), joined)
-    x = centres(lines, joined, [box.width for box in made])
+    widths = [box.width for box in made]
+    lines = wrapped(rows(ranks(alternatives), joined), widths, WIDEST)
+    x = centres(lines, joined, widths)
     y: dict[int, float] = {}
     top = PAD
     for line in lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 
 GAP = 34.0
 """Least distance between two boxes of a row."""
@@ -42,6 +43,16 @@ def rows(rank: Sequence[int], joined: Mapping[int, Sequence[int]], sweeps: int =
             line.sort(key=lambda c: (mean[c], c))
             place |= {c: (k + 0.5) / len(line) for k, c in enumerate(line)}
     return lines
+
+
+def wrapped(lines: Sequence[Sequence[int]], width: Sequence[float], limit: float) -> list[list[int]]:
+    """Rows wider than `limit` as several; boxes are dealt out in turn, each in its order from left to right."""
+    found: list[list[int]] = []
+    for line in lines:
+        total = sum(width[c] + GAP for c in line)
+        parts = min(len(line), max(1, ceil(total / limit)))
+        found += [list(line[k::parts]) for k in range(parts)]
+    return found
 
 
 def centres(

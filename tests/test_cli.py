@@ -37,6 +37,15 @@ value = 17
 """
 
 
+GRAPH = {
+    "nodes": {
+        "a0": {"op": "leaf", "children": [], "eclass": "a", "cost": 7.0},
+        "b0": {"op": "double", "children": ["a0"], "eclass": "b", "cost": 3.0},
+        "b1": {"op": "triple", "children": ["a0"], "eclass": "b", "cost": 2.0},
+    },
+    "root_eclasses": ["b"],
+}
+
 LEAST = {"softmax": 1.8, "logsumexp": 1.7, "cross-entropy": 1.5, "logistic-regression": 1.0, "mlp": 1.0}
 """The cost before over the cost after of each demo is at least this."""
 
@@ -61,10 +70,10 @@ def test_without_arguments_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys)
     assert status == 0
     assert out.startswith("Usage: saturate [OPTIONS] COMMAND")
-    assert {"demo", "optimize"} <= set(out.split())
+    assert {"demo", "extract", "optimize"} <= set(out.split())
 
 
-@pytest.mark.parametrize("command", ["demo", "optimize"])
+@pytest.mark.parametrize("command", ["demo", "optimize", "extract"])
 def test_commands_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
     status, out, _ = run(capsys, command, "--help")
     assert status == 0
@@ -157,12 +166,30 @@ def test_optimize_prints_one_json_object(capsys: pytest.CaptureFixture[str], fil
     assert said["report"]["check"]["passed"] is True
 
 
+def test_extract_chooses_out_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(GRAPH))
+    status, out, err = run(capsys, "extract", path, "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["choice"] == {"a": "a0", "b": "b1"}
+    status, out, _ = run(capsys, "extract", path)
+    assert status == 0
+    assert out.startswith("cost         9 (proved optimal)")
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
         ("demo nope", 2, "there is no demo 'nope'; there are softmax, logsumexp, cross-entropy, "),
         ("frob", 2, "No such command 'frob'."),
         ("demo --frob", 2, "No such option: --frob"),
+        ("extract no.json", 2, "extract needs a file, and there is no file 'no.json'"),
+        ("extract FILE", 1, "mine.py is not JSON"),
+        (
+            "optimize FILE:layer --arg x=13x7 --arg b=11 --source no/f.py",
+            1,
+            "no/f.py: No such file or directory",
+        ),
         ("optimize", 2, "Missing argument 'FILE.py:FUNCTION'."),
         ("optimize FILE", 2, "optimize needs FILE.py:FUNCTION, got '"),
         ("optimize FILE:layer --seed x", 2, "Invalid value for '--seed'"),

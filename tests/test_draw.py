@@ -12,7 +12,7 @@ from golden_files import Golden
 from saturate import Limits, Type, grad
 from saturate.demos import softmax
 from saturate.draw import Box, Line, draw, picture
-from saturate.layout import GAP, centres, ranks, rows
+from saturate.layout import GAP, centres, ranks, rows, wrapped
 from saturate.rules import CATALOGUE
 from saturate.search import Search, search
 
@@ -48,6 +48,12 @@ def test_boxes_of_a_row_never_touch() -> None:
         assert x[b] - x[a] >= (width[a] + width[b]) / 2 + GAP - 1e-9
     assert x[0] == pytest.approx(sum(x[1:]) / 4)
     assert min(c - w / 2 for c, w in zip(x, width, strict=True)) == pytest.approx(0)
+
+
+def test_wide_rows_are_broken_in_order() -> None:
+    lines = wrapped([[0], [4, 1, 3, 2]], [90.0] * 5, 300.0)
+    assert lines == [[0], [4, 3], [1, 2]]
+    assert wrapped([[0, 1]], [900.0, 10.0], 300.0) == [[0], [1]]
 
 
 def test_names_are_the_users(found: Search) -> None:
