@@ -50,6 +50,11 @@ def same(printed: str, shown: str) -> bool:
     return texts[0] == texts[1] and near
 
 
+def prose(page: str) -> str:
+    """The page without its fences."""
+    return _FENCE.sub("", page)
+
+
 def run(path: Path, regenerate: bool) -> list[str]:
     """Run the examples in order, in one namespace; what differs, or nothing and a page written anew."""
     page = path.read_text(encoding="utf-8")
@@ -60,7 +65,7 @@ def run(path: Path, regenerate: bool) -> list[str]:
         said = StringIO()
         with redirect_stdout(said):
             exec(compile("\n" * (example.line - 1) + example.code, str(path), "exec"), scope)
-        printed = "".join(f"{line.rstrip()}\n" for line in said.getvalue().splitlines())
+        printed = "".join(f"{line.rstrip()}\n" for line in said.getvalue().rstrip().splitlines())
         if example.shown is not None:
             written.append((example.span, printed))
         if not same(printed, example.shown or "") and not (regenerate and example.shown is not None):

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from documents import examples, run, same
+from documents import examples, prose, run, same
 from layers import ROOT
 
 PAGES = ("README.md", "docs/design.md")
@@ -23,7 +23,7 @@ def test_examples_print_what_the_page_shows(page: str, request: pytest.FixtureRe
 @pytest.mark.parametrize("page", [*PAGES, "docs/decisions.md", "CHANGELOG.md"])
 def test_links_lead_somewhere(page: str) -> None:
     path = ROOT / page
-    links = re.findall(r"\]\(([^)\s]+)\)", path.read_text("utf-8"))
+    links = re.findall(r"\]\(([^)\s]+)\)", prose(path.read_text("utf-8")))
     missing = [
         link for link in links if "://" not in link and not (path.parent / link.partition("#")[0]).exists()
     ]
