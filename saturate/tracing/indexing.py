@@ -16,7 +16,10 @@ from saturate.tracing.site import user_site
 from saturate.tracing.tracer import Tracer
 
 Item = tuple[str, Any]
-"""One entry of an index: ("slice", slice), ("int", int), ("new", None) or ("array", integer array)."""
+"""One entry of an index: ("slice", slice), ("int", int), ("array", integer array), ("new", None) or ("ellipsis", None)."""
+
+_NO_AXIS = ("new", "ellipsis")
+_DROPPED = ("int", "ellipsis")
 
 
 def getitem(x: Tracer, index: Any) -> Any:
@@ -54,16 +57,13 @@ def _refuse_data_dependent(entries: tuple[Any, ...]) -> None:
 
 def _getitem(x: Tracer, entries: tuple[Any, ...]) -> Tracer:
     items = _items(x, entries)
-    kept = _slices(x, [item for item in items if item[0] != "new"])
+    kept = _slices(x, [item for item in items if item[0] not in _NO_AXIS])
     sizes = iter(kept.shape)
     shape: list[int] = []
     for kind, _ in items:
-        if kind == "new":
-            shape.append(1)
-        elif kind == "int":
-            next(sizes)
-        else:
-            shape.append(next(sizes))
+        size = 1 if kind in _NO_AXIS else next(sizes)
+        if kind not in _DROPPED:
+            shape.append(size)
     return _gather(reshape(kept, shape), items)
 
 
@@ -78,15 +78,13 @@ def _check(x: Tracer, entries: tuple[Any, ...]) -> None:
 
 
 def _items(x: Tracer, entries: tuple[Any, ...]) -> list[Item]:
-    """The entries by kind, with the ellipsis written out and full slices at the end."""
-    found: list[Item] = []
-    for entry in entries:
-        found.extend(_kinds(entry))
-    axes = sum(kind not in ("new", "ellipsis") for kind, _ in found)
-    rest: list[Item] = [("slice", slice(None))] * max(x.ndim - axes, 0)
+    """The entries by kind; full slices stand after the ellipsis, or at the end."""
+    found = [item for entry in entries for item in _kinds(entry)]
+    axes = sum(kind not in _NO_AXIS for kind, _ in found)
+    rest: list[Item] = [("slice", slice(None))] * (x.ndim - axes)
     places = [k for k, (kind, _) in enumerate(found) if kind == "ellipsis"]
-    at = places[0] if places else len(found)
-    return found[:at] + rest + [item for item in found[at:] if item[0] != "ellipsis"]
+    at = places[0] + 1 if places else len(found)
+    return found[:at] + rest + found[at:]
 
 
 def _kinds(entry: Any) -> list[Item]:
@@ -132,14 +130,11 @@ def _gather(x: Tracer, items: list[Item]) -> Tracer:
     arrays = [value for kind, value in items if kind == "array"]
     if not arrays:
         return x
-    axes: list[int] = []
-    position, advanced = 0, [k for k, (kind, _) in enumerate(items) if kind in ("array", "int")]
-    for kind, _ in items:
-        if kind == "array":
-            axes.append(position)
-        position += kind != "int"
-    adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
-    target = sum(kind != "int" for kind, _ in items[: advanced[0]]) if adjacent else 0
+    advanced = [k for k, (kind, _) in enumerate(items) if kind in ("array", "int")]
+    before = [sum(kind not in _DROPPED for kind, _ in items[:k]) for k in range(len(items))]
+    axes = [before[k] for k, (kind, _) in enumerate(items) if kind == "array"]
+    adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))  # an ellipsis of no axes separates too
+    target = before[advanced[0]] if adjacent else 0
     if len(arrays) == 1:
         taken = _take(x, arrays[0], axes[0])
         return _moved(taken, axes[0], target, np.ndim(arrays[0]))
@@ -186,7 +181,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     if mode in ("wrap", "clip") and size:
         known = np.remainder(known, size) if mode == "wrap" else np.clip(known, 0, size - 1)
     if not isinstance(known, Tracer):
-        np.take(np.broadcast_to(np.False_, size), known)
+        np.take(np.broadcast_to(np.False_, size if x.size else x.shape), known, axis if not x.size else 0)
         known = known.astype(np.intp)
     if known.dtype == np.bool_:
         known = known.astype(np.intp)

@@ -181,8 +181,7 @@ def _pad_constant(x: Tracer, widths: list[list[int]], values: Any) -> Any:
         raise refusals.unsupported(
             "np.pad", "traced constant_values", "Write np.concatenate with the borders"
         )
-    fills = np.empty((x.ndim, 2), x.dtype)
-    fills[...] = values
+    fills = np.broadcast_to(np.asarray(values), (x.ndim, 2)).astype(x.dtype)
     if not any(low or high for low, high in widths):
         return x
     if fills.size and (fills == fills.flat[0]).all():
@@ -207,7 +206,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """`np.diff`: each element minus the one before it, n times; booleans by exclusive or."""
     if prepend is not None or append is not None or n < 0:
         raise refusals.unsupported("np.diff", "prepend= or append=", "Write np.concatenate first")
-    axis = _axis(axis, a.ndim)
+    axis = _axis(axis, a.ndim) if n else axis
     for _ in range(n):
         later, earlier = a[_along(axis, slice(1, None))], a[_along(axis, slice(None, -1))]
         a = later != earlier if a.dtype == np.bool_ else later - earlier
