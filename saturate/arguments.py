@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import optree
 
-from saturate.errors import ArgumentError
+from saturate.errors import ArgumentError, shown
 from saturate.op import AnyArray, Type
 from saturate.program import Program
 from saturate.split import COTANGENT
 from saturate.trace import Traced, traced
+from saturate.tracing.leaves import type_of
 
 
 @dataclass(frozen=True)
@@ -31,20 +32,19 @@ class Signature:
     asked: Any
 
     @property
-    def is_program(self) -> bool:
-        """Whether a bare program was given instead of a function."""
-        return self.traced is None
-
-    @property
     def arguments(self) -> tuple[str, ...]:
         """Names of the arguments."""
         return self.traced.arguments if self.traced else tuple(i.name for i in self.program.inputs)
 
-    def inputs(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Arrays by input name; raises `ArgumentError` where arguments are missing or have another structure."""
-        given = self._bound(args, named)
+    def inputs(self, args: Sequence[Any], named: Mapping[str, Any], without: str = "") -> dict[str, Any]:
+        """Arrays by input name; raises `ArgumentError` where arguments are missing or have another structure.
+
+        `without` is an input of a bare program that is not asked for.
+        """
         if self.traced is None:
-            return dict(zip(self.arguments, given, strict=True))
+            names = tuple(name for name in self.arguments if name != without)
+            return dict(zip(names, self._bound(names, args, named), strict=True))
+        given = self._bound(self.arguments, args, named)
         leaves, spec = optree.tree_flatten(tuple(given))
         if spec != self.traced.in_spec:
             raise ArgumentError(
@@ -61,8 +61,7 @@ class Signature:
                 )
         return found
 
-    def _bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        names = self.arguments
+    def _bound(self, names: tuple[str, ...], args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         extra = [n for n in named if n not in names[len(args) :]]
         missing = [n for n in names[len(args) :] if n not in named]
         if len(args) > len(names) or extra or missing:
@@ -117,7 +116,10 @@ class Signature:
         found: list[AnyArray] = []
         for i in baseline.inputs:
             drawn = np.random.default_rng(seed).standard_normal(i.type.shape)
-            found.append(np.asarray(given.get(i.name, drawn), dtype=i.type.dtype))
+            array = np.asarray(given.get(i.name, drawn), dtype=i.type.dtype)
+            if array.shape != i.type.shape:
+                raise ArgumentError(f"samples need {i.name} of shape {i.type.shape}, got {array.shape}")
+            found.append(array)
         return found
 
 
@@ -126,6 +128,7 @@ def signature(f: Callable[..., Any] | Program, examples: tuple[Any, ...], wrt: A
     if isinstance(f, Program):
         if examples and len(examples) != len(f.inputs):
             raise ArgumentError(f"{f.name} has {len(f.inputs)} inputs, got {len(examples)} examples: one each, or none")
+        _fitting(f, examples)
         names = tuple(i.name for i in f.inputs)
         if wrt is not None and f.gradients:
             raise ArgumentError(f"{f.name} has gradients already: pass wrt=None, or a program without them")
@@ -138,6 +141,17 @@ def signature(f: Callable[..., Any] | Program, examples: tuple[Any, ...], wrt: A
     inputs = tuple(i.name for i in found.program.inputs)
     asked = _names(wrt, found.arguments, inputs) if wrt is not None else None
     return Signature(found.program, found, examples, tuple(_inputs_of(asked, found)), asked)
+
+
+def _fitting(program: Program, examples: tuple[Any, ...]) -> None:
+    """Raise `ArgumentError` where an example of a bare program is not of its input's type; None says nothing."""
+    for given, example in zip(program.inputs, examples, strict=False):
+        if example is None:
+            continue
+        kind = type_of(example, given.name)
+        if kind is None or (kind.shape, kind.dtype) != (given.type.shape, given.type.dtype):
+            came = shown(example) if kind is None else kind
+            raise ArgumentError(f"{program.name} needs an example of {given.name} of type {given.type}, got {came}")
 
 
 def _names(wrt: Any, arguments: tuple[str, ...], inputs: tuple[str, ...]) -> Any:
