@@ -123,17 +123,13 @@ def holds_infinities(program: Program) -> bool:
     return any(bool(np.isinf(v).any()) for v in held if isinstance(v, float | np.ndarray))
 
 
-def _run(
-    made: Runner, baseline: Program, reference: Program, sample: Sample, also: Sequence[Program]
-) -> Run:
+def _run(made: Runner, baseline: Program, reference: Program, sample: Sample, also: Sequence[Program]) -> Run:
     named = {i.name: a for i, a in zip(baseline.inputs, sample.arrays, strict=True)}
     optimized = tuple(made.host(r) for r in made(*(named[i.name] for i in made.program.inputs)))
     return replace(baseline_run(baseline, reference, sample, also), optimized=optimized)
 
 
-def baseline_run(
-    baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()
-) -> Run:
+def baseline_run(baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()) -> Run:
     """The baseline on one sample, in the program's place too.
 
     Its errors are the largest of its own, those with moved roundings, and those of `also`, other forms of it.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import wrap
 
 from saturate.errors import ArgumentError
 from saturate.ops.constants import Constant, is_saved
 from saturate.program import Program
 from saturate.runners.names import RESERVED, identifier, identifiers
-from saturate.runners.printing import body, indented, listed
+from saturate.runners.printing import WIDTH, body, indented, listed
 from saturate.runners.steps import Steps, steps
 from saturate.runners.style import STYLES, Style
 from saturate.split import COTANGENT, Split, split
@@ -88,10 +89,18 @@ class _Source:
         return [opened.replace("'", '"'), f"    constants = {made}"]
 
     def _title(self) -> str:
-        types = "".join(f"\n{self.names[i.value]}: {i.type}" for i in self.program.inputs)
+        types: list[str] = []
+        for given in self.program.inputs:
+            name = self.names[given.value]
+            types.append(f"{name}{f' ({given.name})' * (name != given.name)}: {given.type}")
         wrt = [self.names[i.value] for i in self.program.inputs if i.name in dict(self.program.gradients)]
         what = f", its value and its gradients with respect to {_and(wrt)}" if wrt else ""
-        return f"{self.program.name}{what}; written by saturate.\n{types}\n"
+        lines = [
+            *wrap(f"{self.name}{what}; written by saturate.", WIDTH - 3),
+            *([""] if types else []),
+            *types,
+        ]
+        return "\n".join(lines) + "\n" * bool(types)
 
     def _joint(self) -> str:
         gradients = [self.names[v] for _, v in self.program.gradients]

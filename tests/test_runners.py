@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies
 from op_cases import STRUCTURE_CASES
 from op_cases_elementwise import ELEMENTWISE_CASES
 from op_checks import Case, single
+from random_programs import random_program
 from running import JOINT, JOINT_IDS, arguments, assert_same_bits, between, by_source, of_shape
 
 from saturate.build import Builder
@@ -29,7 +31,7 @@ from saturate.runners import RUNNERS, CupyRunner, NumpyRunner
 from saturate.runners import plan as planning
 from saturate.runners.cupy_runner import device
 from saturate.runners.evaluate import evaluate
-from saturate.runners.plan import Layout, Plan, Statement, plan
+from saturate.runners.plan import Plan
 
 CASES = STRUCTURE_CASES + ELEMENTWISE_CASES
 
@@ -84,6 +86,27 @@ def test_an_op_over_its_own_operand_keeps_every_bit(case: Case, dtype: str) -> N
     runner = NumpyRunner(program)
     runner(*arrays)
     assert_same_bits(runner(*arrays), evaluate(program, *arrays))
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["buffered", "reusing"])
+@given(seed=strategies.integers(0, 2**32 - 1))
+@settings(max_examples=31, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_random_programs_run_as_their_source_does(seed: int, large: bool, tmp_path: Path) -> None:
+    """Small ones with every value in a buffer; and large ones, whose unnamed operands NumPy writes over."""
+    program = random_program(seed, *((193, 191) if large else (5, 7)))
+    rng = np.random.default_rng(seed)
+    arrays = [np.asarray(a, order=rng.choice(["C", "F"])) for a in arguments(program, seed)]
+    kept = [a.copy() for a in arrays]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "SMALL", planning.SMALL if large else 1)
+        runner = NumpyRunner(program)
+        expected = by_source(program, tmp_path, *arrays)
+        for _ in range(2):
+            found = runner(*arrays)
+            assert_same_bits(found, expected)
+            for k, result in enumerate(found):
+                assert not any(np.shares_memory(result, other) for other in [*arrays, *found[:k]])
+    assert_same_bits(arrays, kept)
 
 
 @pytest.mark.usefixtures("everything_buffered")
@@ -180,98 +203,6 @@ def test_large_values_are_written_into_one_buffer_and_over_dying_operands() -> N
     assert found.nbytes == 97 * 53 * 8
     assert len(found.over) == 3
     # not exp: its value lives on in a result, and a result is no buffer
-
-
-# The plan.
-
-
-def layout(*shape: int, order: Any = "C") -> Layout:
-    return Layout.of(np.empty(shape, order=order))
-
-
-def made(*statements: Statement, results: tuple[str, ...]) -> Plan:
-    return plan(["x"], statements, results)
-
-
-BIG, OTHER = layout(61, 67), layout(67, 61)
-
-
-def elementwise(value: str, *reads: str, viewed: tuple[str, ...] = (), at: Layout = BIG) -> Statement:
-    return Statement(value, at, reads, viewed, writable=True, elementwise=True)
-
-
-def view(value: str, read: str, at: Layout = OTHER) -> Statement:
-    return Statement(value, at, (read,), shares=(read,))
-
-
-def test_an_operand_that_dies_is_written_over() -> None:
-    found = made(elementwise("a", "x"), elementwise("b", "a"), elementwise("r", "b"), results=("r",))
-    assert found.over == {"b": "a"}
-    assert found.slot == {"a": 0}
-
-
-def test_an_input_is_never_written_over() -> None:
-    assert made(elementwise("a", "x"), elementwise("r", "a"), results=("r",)).over == {}
-
-
-def test_an_operand_that_is_read_later_is_not_written_over() -> None:
-    found = made(elementwise("a", "x"), elementwise("b", "a"), elementwise("r", "a", "b"), results=("r",))
-    assert found.over == {}
-    assert found.slot == {"a": 0, "b": 1}
-
-
-def test_an_operand_with_a_living_view_is_not_written_over() -> None:
-    found = made(
-        elementwise("a", "x"),
-        view("v", "a"),
-        elementwise("b", "a"),
-        elementwise("r", "b", "v"),
-        results=("r",),
-    )
-    assert found.over == {}
-
-
-def test_an_operand_that_is_also_read_through_a_view_is_not_written_over() -> None:
-    assert made(elementwise("a", "x"), elementwise("b", "a", viewed=("a",)), results=()).over == {}
-    assert made(elementwise("a", "x"), view("v", "a", BIG), elementwise("b", "a", "v"), results=()).over == {}
-
-
-def test_an_operand_of_another_layout_is_not_written_over() -> None:
-    for other in (OTHER, layout(61, 67, order="F"), Layout((61, 67), np.dtype("float32"), (268, 4))):
-        assert made(elementwise("a", "x", at=other), elementwise("b", "a"), results=()).over == {}
-
-
-def test_a_product_never_goes_over_its_operands_but_into_a_free_buffer() -> None:
-    product = Statement("b", BIG, ("a",), writable=True)
-    found = made(elementwise("a", "x"), product, elementwise("c", "b"), elementwise("d", "x"), results=())
-    assert found.slot == {"a": 0, "b": 1, "d": 0}
-    assert found.over == {"c": "b"}
-
-
-def test_a_free_buffer_grows_where_no_one_fits() -> None:
-    wide = layout(61, 71)
-    found = made(elementwise("a", "x"), elementwise("b", "x", at=wide), elementwise("c", "x"), results=())
-    assert found.slot == {"a": 0, "b": 0, "c": 0}
-    assert found.sizes == (wide.nbytes,)
-
-
-def test_a_result_and_what_it_is_a_view_of_are_no_buffers() -> None:
-    found = made(elementwise("a", "x"), view("v", "a"), elementwise("r", "a"), results=("v", "r", "r"))
-    assert (len(found.slot), len(found.over), list(found.copied)) == (0, 0, [2])
-
-
-def test_a_result_may_go_over_an_array_that_is_no_buffer() -> None:
-    fresh = Statement("a", BIG, ("x",))
-    assert made(fresh, elementwise("r", "a"), results=("r",)).over == {"r": "a"}
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_buffers_have_the_layout_that_was_seen(order: Any) -> None:
-    seen = layout(61, 1, 67, order=order)
-    (buffer,) = made(elementwise("a", "x", at=seen), results=()).allocate()
-    assert Layout.of(buffer) == seen
-    assert seen.dense
-    assert not Layout.of(np.broadcast_to(np.ones(3), (5, 3))).dense
 
 
 # Arguments.
@@ -402,8 +333,8 @@ def test_every_op_runs_on_a_device(op: str, cupy: Any) -> None:
         program = between(case)
         arrays: list[AnyArray] = arguments(program)
         runner = RUNNERS["cupy"](program)
-        for given in (arrays, [cupy.asarray(a) for a in arrays]):
-            for found, meant in zip(runner(*given), evaluate(program, *arrays), strict=True):
+        for copies in (arrays, [cupy.asarray(a) for a in arrays]):
+            for found, meant in zip(runner(*copies), evaluate(program, *arrays), strict=True):
                 np.testing.assert_allclose(
                     runner.host(found), meant, rtol=1e-6, atol=1e-12, err_msg=str(case)
                 )

@@ -249,3 +249,13 @@ def test_labels_of_a_traced_function_are_kept() -> None:
     assert "return value, (d_w,)\n" in text
     assert "def forward(x, w):" in text
     assert "def backward(residuals, cotangent=1.0):" in text
+
+
+def test_arguments_are_listed_with_their_types_and_their_names_where_these_are_others() -> None:
+    b = Builder()
+    x, w = b.input("x", Type((3,), "float32")), b.input("layers[0].w", Type((), "int64"))
+    text = source(b.program('a "quoted" name', (exp(x).id, w.id)))
+    expected = (
+        '"""a_quoted_name; written by saturate.\n\nx: float32[3]\nlayers_0_w (layers[0].w): int64[]\n"""\n'
+    )
+    assert text.startswith(expected)

@@ -49,7 +49,7 @@ class _Substitute(ast.NodeTransformer):
         self.found = found
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return (self.found(node.id) if node.id.startswith(MARK) else None) or node
+        return (self.found(node.id[len(MARK) :]) if node.id.startswith(MARK) else None) or node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         return super().generic_visit(_shallow(node))
@@ -62,14 +62,14 @@ def _shallow(node: ast.AST) -> ast.AST:
 
 def substitute(expression: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
     """A copy of the expression with expressions in place of values."""
-    copy: ast.expr = _Substitute(lambda marked: values.get(marked[len(MARK) :])).visit(expression)
+    copy: ast.expr = _Substitute(values.get).visit(expression)
     return copy
 
 
 def text(expression: ast.expr, identifiers: Mapping[str, str]) -> str:
     """Python text with values under their identifiers, parentheses only where precedence asks for them."""
-    renamed = {value: ast.Name(given, ast.Load()) for value, given in identifiers.items()}
-    printed = ast.unparse(substitute(expression, renamed))
+    renamed = _Substitute(lambda value: ast.Name(identifiers[value], ast.Load()))
+    printed = ast.unparse(renamed.visit(expression))
     return printed if '"' in printed else printed.replace("'", '"')
 
 

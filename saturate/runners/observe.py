@@ -57,7 +57,7 @@ def run(expression: ast.expr, scope: Mapping[str, Any], values: Mapping[str, Any
     """The value of an expression."""
     tree = ast.fix_missing_locations(ast.Expression(expression))
     code = compile(tree, "<saturate>", "eval")
-    return eval(code, dict(scope), {name(v).id: array for v, array in values.items()})
+    return eval(code, dict(scope), {name(v).id: values[v] for v in reads(expression)})
 
 
 def _statement(step: Step, result: Any, values: Mapping[str, Any], nested: bool) -> Statement:
