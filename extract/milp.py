@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,14 @@ def milp(model: Model, clock: Clock, upper: float = math.inf) -> solver.Answer:
     The bound of any round holds for the whole. A reported optimum counts only if the cost recomputed from the
     choice equals it. `upper` is a known cost: once the bound reaches it the search ends.
     """
-    rows = [*model.rows(), *model.exclusive()]
+    need = needs(model)
+    rows: list[Row] = [
+        (left, () if d in model.roots else need[d], int(d in model.roots)) for left, d in model.pairs()
+    ]
     scale = 1.0 / max([cost for cost in model.costs if cost > 0], default=1.0)
     best = solver.Answer(None, math.inf, 0.0)
     while clock.left() > LEAST_SECONDS and not clock.over():
-        reply = HIGHS.solve(_request(model, rows, scale), min(clock.left(), 1e6))
+        reply = HIGHS.solve(_request(model, need, rows, scale), min(clock.left(), 1e6))
         if reply is None:
             break
         choice = None if reply["values"] is None else model.chosen(reply["values"])
@@ -63,25 +66,40 @@ def believed(
     return solver.Answer(best.choice, best.cost, min(bound, best.cost))
 
 
-def _request(model: Model, rows: Sequence[Row], scale: float) -> dict[str, Any]:
-    """The program as arrays; a class of one node needs no integer variable."""
-    sparse = [_coefficients(left, right) for left, right, _ in rows]
-    single = [len(model.variables[c]) == 1 for c, _ in model.owner]
-    needed = [c in model.roots and alone for (c, _), alone in zip(model.owner, single, strict=True)]
-    equal = [c for c in model.roots if len(model.variables[c]) > 1]
-    roots = [np.array(model.variables[c], dtype=np.int32) for c in sorted(equal)]
-    index = [np.array(list(row), dtype=np.int32) for row in sparse] + roots
-    value = [np.array(list(row.values())) for row in sparse] + [np.ones(len(row)) for row in roots]
+def needs(model: Model) -> dict[int, tuple[int, ...]]:
+    """The one column that says whether a class is needed: its only node's, or one of its own after all
+    nodes'.
+    """
+    columns = {c: tuple(own) for c, own in model.variables.items() if len(own) == 1}
+    extra = [c for c, own in model.variables.items() if len(own) > 1 and c not in model.roots]
+    return columns | {c: (len(model.owner) + k,) for k, c in enumerate(extra)}
+
+
+def _request(
+    model: Model, need: Mapping[int, tuple[int, ...]], rows: Sequence[Row], scale: float
+) -> dict[str, Any]:
+    """The program as arrays.
+
+    Only nodes of classes with a choice are integer; the nodes of a class sum to its need.
+    """
+    count, width = len(model.owner), len(model.owner) + sum(v >= len(model.owner) for (v,) in need.values())
+    sums = [(own, need.get(c, ())) for c, own in model.variables.items() if len(own) > 1]
+    sparse = [_coefficients(left, right) for left, right, _ in rows] + [_coefficients(*row) for row in sums]
+    equal = [float(not right) for _, right in sums]
+    lower = np.zeros(width)
+    lower[[model.variables[c][0] for c in sorted(model.roots) if len(model.variables[c]) == 1]] = 1.0
     return {
-        "costs": np.array(model.costs) * scale,
-        "lower": np.array(needed, dtype=float),
-        "upper": np.ones(len(model.owner)),
-        "integer": np.array([not alone for alone in single]),
-        "starts": np.cumsum([0, *map(len, index)]).astype(np.int32),
-        "index": np.concatenate([*index, np.zeros(0, dtype=np.int32)]),
-        "value": np.concatenate([*value, np.zeros(0)]),
-        "row_lower": np.array([-math.inf] * len(rows) + [1.0] * len(roots)),
-        "row_upper": np.array([float(k) for _, _, k in rows] + [1.0] * len(roots)),
+        "costs": np.array([*model.costs, *[0.0] * (width - count)]) * scale,
+        "lower": lower,
+        "upper": np.ones(width),
+        "integer": np.array(
+            [len(model.variables[c]) > 1 for c, _ in model.owner] + [False] * (width - count)
+        ),
+        "starts": np.cumsum([0, *map(len, sparse)]).astype(np.int32),
+        "index": np.array([v for row in sparse for v in row], dtype=np.int32),
+        "value": np.array([x for row in sparse for x in row.values()]),
+        "row_lower": np.array([-math.inf] * len(rows) + equal),
+        "row_upper": np.array([float(k) for _, _, k in rows] + equal),
     }
 
 

@@ -19,8 +19,7 @@ some.
 class Model:
     """One 0/1 variable for each node of each class; a class is needed where its variables sum to 1.
 
-    `owner[v]` is (class, position). `variables[c]` are the variables of class c. Rows say: a root is needed;
-    for a pair of classes c, d, the nodes of c that need d sum to at most the need of d.
+    `owner[v]` is (class, position). `variables[c]` are the variables of class c.
     """
 
     problem: Problem
@@ -56,17 +55,6 @@ class Model:
             back = uses.get((d, c), [])
             if back or d not in self.roots:
                 yield left + back, d
-
-    def rows(self) -> Iterator[Row]:
-        """The pairs as rows over the nodes alone."""
-        for left, d in self.pairs():
-            yield (left, (), 1) if d in self.roots else (left, self.variables[d], 0)
-
-    def exclusive(self) -> Iterator[Row]:
-        """At most one node of a class is used."""
-        for own in self.variables.values():
-            if len(own) > 1:
-                yield own, (), 1
 
     def cuts(self, circle: set[int]) -> Iterator[Row]:
         """Loop formulas (Lin and Zhao 2004): if a class of the circle S is needed, some node of S leads out

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from saturate.extract.clock import Clock
-from saturate.extract.problem import Problem
-from saturate.extract.tree import bottom_up
+from saturate.extract.problem import Problem, founded_order
 
 MOST_CLASSES = 60_000
 FEW = 24
@@ -61,7 +60,7 @@ def must_sets(instance: Problem, clock: Clock) -> MustSets:
     Any fixed point is sound, by induction over a finite extraction; the greatest is reached from "everything"
     downwards. Bits are numbered bottom-up, so that the sets of low classes are short ints.
     """
-    order = list(bottom_up(instance))
+    order = founded_order(instance.nodes)
     rank = [-1] * len(instance.nodes)
     for position, c in enumerate(order):
         rank[c] = position

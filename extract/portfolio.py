@@ -76,6 +76,7 @@ class Search:
         try:
             self.clock.spend(4 * sum(map(len, self.instance.nodes)))
             start = contracted(self.instance)
+            self.clock.check()
             greedy = by_sets(start.problem, clock=self.clock)
             self.offer(start.lift(original(start.problem, greedy)), "greedy")
             small = reduced(start, self.cost, self.clock)

@@ -74,25 +74,35 @@ def problem(classes: Classes) -> Problem:
 
 
 def extractable(nodes: Sequence[Sequence[Alternative]]) -> list[bool]:
-    """Which classes have a finite extraction: the least fixed point, in linear time."""
+    """Which classes have a finite extraction."""
+    founded = [False] * len(nodes)
+    for c in founded_order(nodes):
+        founded[c] = True
+    return founded
+
+
+def founded_order(nodes: Sequence[Sequence[Alternative]]) -> list[int]:
+    """The extractable classes, each after all children of some node of it: a least fixed point, in linear
+    time.
+    """
     founded = [False] * len(nodes)
     users: list[list[tuple[int, int]]] = [[] for _ in nodes]
     waiting = [[len(node.kids) for node in group] for group in nodes]
-    ready: list[int] = []
+    order: list[int] = []
     for c, group in enumerate(nodes):
         for i, node in enumerate(group):
             for d in node.kids:
                 users[d].append((c, i))
             if not node.kids and not founded[c]:
                 founded[c] = True
-                ready.append(c)
-    while ready:
-        for c, i in users[ready.pop()]:
+                order.append(c)
+    for ready in order:
+        for c, i in users[ready]:
             waiting[c][i] -= 1
             if waiting[c][i] == 0 and not founded[c]:
                 founded[c] = True
-                ready.append(c)
-    return founded
+                order.append(c)
+    return order
 
 
 def reachable(nodes: Sequence[Sequence[Alternative]], roots: Iterable[int]) -> list[Sequence[Alternative]]:

@@ -1,0 +1,100 @@
+"""Extraction on public e-graphs: one line a graph, and a summary.
+
+    python benchmarks/extraction.py GRAPHS [--seconds 10] [--only WORD] [--method auto] [--json FILE]
+
+GRAPHS is a folder of egraph-serialize files, with `best-known.json` in it where bounds are known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+from saturate.extract import EXTRACTORS, read
+
+HEADER = f"{'file':62} {'nodes':>6} {'cost':>10} {'ub':>10} {'lb':>10} {'known lb':>10} proven {'s':>6}"
+
+
+def measure(folder: Path, path: Path, known: dict[str, Any], method: str, seconds: float) -> dict[str, Any]:
+    """One graph: what was found, what is known, and how long the call took."""
+    name = str(path.relative_to(folder)).removesuffix(".gz")
+    classes = read(path)
+    start = time.perf_counter()
+    found = EXTRACTORS[method](classes, seconds=seconds)
+    elapsed = time.perf_counter() - start
+    best = known.get(name, {})
+    return {
+        "file": name,
+        "nodes": sum(map(len, classes.nodes)),
+        "cost": found.cost,
+        "ub": best.get("ub"),
+        "lower_bound": found.lower_bound,
+        "known_lb": best.get("lb"),
+        "known_proven": best.get("proven", False),
+        "proven": found.proven,
+        "seconds": elapsed,
+        "method": found.method,
+    }
+
+
+def line(row: dict[str, Any]) -> str:
+    """A row of the table."""
+    ub, lb = (f"{value:10.4f}" if value is not None else f"{'':10}" for value in (row["ub"], row["known_lb"]))
+    proven = "yes" if row["proven"] else "no"
+    return (
+        f"{row['file'][-62:]:62} {row['nodes']:6} {row['cost']:10.4f} {ub} {row['lower_bound']:10.4f} {lb} "
+        f"{proven:6} {row['seconds']:6.2f}"
+    )
+
+
+def summary(rows: list[dict[str, Any]], limit: float) -> str:
+    """What the issue asks of all graphs together."""
+    compared = [row for row in rows if row["ub"] is not None]
+    above = [row["file"] for row in compared if row["cost"] > row["ub"] * (1 + 1e-9)]
+    below = [row["file"] for row in compared if row["cost"] < row["known_lb"] * (1 - 1e-9)]
+    better = [row["file"] for row in compared if row["cost"] < row["ub"] * (1 - 1e-9)]
+    missing = [row["file"] for row in compared if row["known_proven"] and not row["proven"]]
+    late = [row["file"] for row in rows if row["seconds"] > 1.1 * limit]
+    times = [row["seconds"] for row in rows]
+    return "\n".join(
+        [
+            f"{len(rows)} graphs, limit {limit:g} s: {sum(row['proven'] for row in rows)} proved optimal",
+            f"seconds a graph: median {statistics.median(times):.3f}, mean {statistics.mean(times):.3f}, "
+            f"largest {max(times):.2f}",
+            f"of {len(compared)} with known bounds: above ub {above}, below lb {below}, below ub {better}",
+            f"proven before and not now {missing}",
+            f"over the limit by more than 10 % {late}",
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("graphs", type=Path)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--only", default="", help="only files with this in their path")
+    parser.add_argument("--method", default="auto", choices=sorted(EXTRACTORS))
+    parser.add_argument("--json", type=Path, help="write the rows here, too")
+    arguments = parser.parse_args()
+    table = arguments.graphs / "best-known.json"
+    known = json.loads(table.read_text()) if table.exists() else {}
+    paths = sorted(path for path in arguments.graphs.rglob("*.json*") if path != table)
+    rows: list[dict[str, Any]] = []
+    print(HEADER)
+    for path in paths:
+        if arguments.only in str(path):
+            rows.append(measure(arguments.graphs, path, known, arguments.method, arguments.seconds))
+            print(line(rows[-1]), flush=True)
+    print(summary(rows, arguments.seconds))
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
