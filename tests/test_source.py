@@ -177,6 +177,7 @@ def test_views_are_written_short() -> None:
     assert line(exp(reshape(x, (3, 1, 5)))) == "value = np.exp(x[:, None])"
     assert line(exp(reshape(t, (2, 3, 5)))) == "value = np.exp(t[:, :, 0])"
     assert line(exp(reshape(x, (5, 3)))) == "value = np.exp(x.reshape(5, 3))"
+    assert line(exp(reshape(x, (15,)))) == "value = np.exp(x.ravel())"
     assert line(exp(transpose(x, (1, 0)))) == "value = np.exp(x.T)"
     assert line(exp(transpose(t, (0, 3, 2, 1)))) == "value = np.exp(t.swapaxes(-3, -1))"
     assert line(exp(transpose(t, (1, 2, 3, 0)))) == "value = np.exp(t.transpose(1, 2, 3, 0))"
@@ -204,6 +205,18 @@ def test_comments_stand_above_the_step_that_has_the_value() -> None:
     program = one(exp(inner), x)
     text = source(program, comments={inner.id: "the shift\ncancels", program.outputs[0]: "exp"})
     assert "    # the shift cancels\n    # exp\n    t1 = np.exp(x - y)\n" in text
+
+
+def test_a_comment_is_not_said_twice_in_a_row_and_keeps_within_the_line() -> None:
+    x, y, _ = xyz()
+    values = [exp(x)]
+    for _ in range(3):
+        values.append(tanh(add(values[-1], y)))
+    said = ["a law " * 30, "a law " * 30, "another", "a law " * 30]
+    text = source(one(*reversed(values)), comments={v.id: c for v, c in zip(values, said, strict=True)})
+    assert text.count("# a law") == 4
+    assert text.count("# another") == 1
+    assert all(len(written) <= 100 for written in text.splitlines())
 
 
 def test_names_are_the_users_and_never_a_keyword_or_a_builtin_or_taken() -> None:

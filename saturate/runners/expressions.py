@@ -77,7 +77,7 @@ def expression(node: Node, types: Mapping[str, Type], operands: tuple[ast.expr, 
     """The op applied to expressions; views and single axes are written short."""
     op = node.op
     if isinstance(op, Reshape):
-        short = _indexed(types[node.operands[0]].shape, op.shape)
+        short = _reshaped(types[node.operands[0]].shape, op.shape)
     elif isinstance(op, Transpose):
         short = _transposed(op.permutation)
     elif isinstance(op, Slice):
@@ -157,9 +157,11 @@ def indexed(old: tuple[int, ...], new: tuple[int, ...]) -> list[str] | None:
     return index
 
 
-def _indexed(old: tuple[int, ...], new: tuple[int, ...]) -> str | None:
+def _reshaped(old: tuple[int, ...], new: tuple[int, ...]) -> str | None:
     index = indexed(old, new) if old and new else None
-    return _subscript(index) if index else None
+    if index:
+        return _subscript(index)
+    return f"{_atom(0)}.ravel()" if len(old) > 1 and len(new) == 1 else None
 
 
 def _transposed(permutation: tuple[int, ...]) -> str | None:

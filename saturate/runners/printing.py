@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 
 from saturate.runners.expressions import text
 from saturate.runners.steps import Step, Steps
@@ -18,13 +19,19 @@ def statement(step: Step, identifiers: Mapping[str, str]) -> str:
 def body(
     steps: Steps, identifiers: Mapping[str, str], comments: Mapping[str, str] | None = None
 ) -> list[str]:
-    """The statements that stand in source, each below its comment and those of the values within it."""
+    """The statements that stand in source, each below its comment and those of the values within it.
+
+    A comment that says what the one before it said is left out.
+    """
     lines: list[str] = []
+    last: list[str] = []
     for step in steps.steps:
         if step.printed:
-            notes = (comments or {}).get
-            found = dict.fromkeys(filter(None, map(notes, (*step.inner, step.value))))
-            lines += [f"# {' '.join(note.split())}" for note in found]
+            notes = [" ".join((comments or {}).get(v, "").split()) for v in (*step.inner, step.value)]
+            found = [note for note in dict.fromkeys(notes) if note]
+            if found and found != last:
+                lines += [f"# {line}" for note in found for line in wrap(note, WIDTH - 6)]
+                last = found
             lines.append(statement(step, identifiers))
     return lines
 
