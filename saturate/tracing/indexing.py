@@ -16,7 +16,7 @@ from saturate.tracing.site import user_site
 from saturate.tracing.tracer import Tracer
 
 Item = tuple[str, Any]
-"""One entry of an index: ("slice", slice), ("int", int), ("array", integer array), ("new", None) or ("ellipsis", None)."""
+"""One entry of an index, by kind: slice, int, array (of integers), new or ellipsis."""
 
 _NO_AXIS = ("new", "ellipsis")
 _DROPPED = ("int", "ellipsis")

@@ -16,8 +16,8 @@ from saturate.tracing.tracer import Recording, Tracer
 def local_names(recording: Recording) -> Generator[dict[str, str]]:
     """Fills the mapping with a name for each value while this runs, as functions of the user return.
 
-    The first name of a value counts; the name of an argument only where the value has no other. A profiler written
-    in C, such as `cProfile`, cannot be shared: while one runs, values get no names.
+    The first name of a value counts; the name of an argument only where the value has no other. A profiler
+    written in C, such as `cProfile`, cannot be shared: while one runs, values get no names.
     """
     locals_: dict[str, str] = {}
     arguments: dict[str, str] = {}

@@ -104,7 +104,7 @@ ADVICE: Mapping[str, tuple[str, str]] = {
 }
 _PLAIN = (
     "it is not among the traced functions",
-    "Write it with NumPy functions that are, or compute it before the traced function and pass the result "
+    "Write it with traced NumPy functions, or compute it before the traced function and pass the result "
     "as an argument",
 )
 _MATH = {
