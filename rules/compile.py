@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,11 +10,18 @@ from fractions import Fraction
 from saturate.errors import LawError
 from saturate.rules.language import Call, Expr, Num, Product, Sum, Total, Var, free_letters
 from saturate.rules.law import Law
-from saturate.signature import RULESETS, arguments, constructions, rational
+from saturate.signature import RULESETS, arguments, constructions, rational, statements
 
 
 def rules_text(laws: Iterable[Law]) -> str:
-    """Rulesets and one rule a law."""
+    """Rulesets and one rule a law; raises `LawError` where two laws have one name."""
+    laws = tuple(laws)
+    for name, count in Counter(law.name for law in laws).items():
+        if count > 1:
+            lines = ", ".join(law.line for law in laws if law.name == name)
+            raise LawError(
+                f"laws need names of their own, and {count} are called {name}: rename one ({lines})"
+            )
     rulesets = "\n".join(f"(ruleset {name})" for name in RULESETS)
     return rulesets + "\n" + "\n".join(rule_text(law) for law in laws)
 
@@ -29,8 +37,6 @@ def rule_text(law: Law) -> str:
 
 def _kept(actions: str) -> str:
     """The actions without subsumptions, which make no node."""
-    from saturate.signature import statements
-
     return " ".join(s for s in statements(actions) if not s.startswith("(subsume"))
 
 
@@ -148,7 +154,8 @@ class _Compiler:
                 return f'(Fn{len(operands)} "{function}" d {inner})'
             case Product(factors):
                 k, parts = _coefficient(factors)
-                return f"(Con d {rational(k)} (set-empty) (multiset-of {' '.join(self.build(p) for p in parts)}))"
+                built = " ".join(self.build(p) for p in parts)
+                return f"(Con d {rational(k)} (set-empty) (multiset-of {built}))"
             case Sum(members):
                 return f"(Plus d (multiset-of {' '.join(self.build(m) for m in members)}))"
             case Total(letters, body) if letters == self.summed:

@@ -46,7 +46,7 @@ def reciprocal_of_exp(a: Expr) -> tuple[Expr, Expr]:
 
 @law(a="i", b="i", exact=DOMAIN)
 def exp_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """exp(a + b) = exp(a)·exp(b); overflows where the left side need not, so it is not used unless asked for."""
+    """exp(a + b) = exp(a)·exp(b); overflows where the left need not, so it is not used unless asked for."""
     return exp(a + b), exp(a) * exp(b)
 
 
@@ -63,6 +63,6 @@ def complement_of_share(a: Expr) -> tuple[Expr, Expr]:
 
 
 LAWS: tuple[Law, ...] = (
-    log_of_exp, exp_of_log, log_of_product_with_exp, log_of_reciprocal, reciprocal_of_exp, exp_of_sum, share_of_one,
-    complement_of_share,
+    log_of_exp, exp_of_log, log_of_product_with_exp, log_of_reciprocal, reciprocal_of_exp, exp_of_sum,
+    share_of_one, complement_of_share,
 )  # fmt: skip

@@ -1,4 +1,7 @@
-"""The language in which laws are stated: expressions over variables that can be shown, evaluated and compiled."""
+"""The language in which laws are stated: expressions over variables, shown, evaluated and compiled.
+
+`a + b + c` and `a * b * c` are one sum and one product; parentheses on the right keep one inside another.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ class Expr:
     """A side of a law."""
 
     def __add__(self, other: Expr | float) -> Expr:
-        return Sum((self, lift(other)))
+        return _sum(self, lift(other))
 
     def __radd__(self, other: float) -> Expr:
-        return Sum((lift(other), self))
+        return _sum(lift(other), self)
 
     def __sub__(self, other: Expr | float) -> Expr:
-        return Sum((self, -lift(other)))
+        return _sum(self, -lift(other))
 
     def __rsub__(self, other: float) -> Expr:
-        return Sum((lift(other), -self))
+        return _sum(lift(other), -self)
 
     def __mul__(self, other: Expr | float) -> Expr:
         return _product(self, lift(other))
@@ -95,9 +98,11 @@ def lift(x: Expr | float) -> Expr:
 
 
 def _product(a: Expr, b: Expr) -> Expr:
-    left = a.factors if isinstance(a, Product) else (a,)
-    right = b.factors if isinstance(b, Product) else (b,)
-    return Product(left + right)
+    return Product((*a.factors, b) if isinstance(a, Product) else (a, b))
+
+
+def _sum(a: Expr, b: Expr) -> Expr:
+    return Sum((*a.members, b) if isinstance(a, Sum) else (a, b))
 
 
 def total(letters: str, body: Expr) -> Expr:
@@ -161,6 +166,17 @@ def names_in(expr: Expr) -> frozenset[str]:
             return frozenset()
 
 
+def letters_in(expr: Expr) -> frozenset[str]:
+    """The letters that the expression sums over."""
+    match expr:
+        case Total(letters, body):
+            return frozenset(letters) | letters_in(body)
+        case Product(parts) | Sum(parts) | Call(_, parts):
+            return frozenset().union(*(letters_in(p) for p in parts))
+        case _:
+            return frozenset()
+
+
 def show(expr: Expr) -> str:
     """The expression as mathematics."""
     match expr:
@@ -169,9 +185,9 @@ def show(expr: Expr) -> str:
         case Num(value):
             return str(value)
         case Product(factors):
-            return "·".join(f"({show(f)})" if isinstance(f, Sum) else show(f) for f in factors)
+            return "·".join(f"({show(f)})" if isinstance(f, Sum | Product) else show(f) for f in factors)
         case Sum(members):
-            return " + ".join(show(m) for m in members)
+            return " + ".join(f"({show(m)})" if isinstance(m, Sum) else show(m) for m in members)
         case Total(letters, body):
             return f"Σ_{letters} ({show(body)})"
         case Call(function, operands):
@@ -183,8 +199,8 @@ def show(expr: Expr) -> str:
 def evaluate(
     expr: Expr, values: Mapping[str, AnyArray], axes: Mapping[str, int], sizes: Mapping[str, int]
 ) -> AnyArray:
-    """Value with one axis for every letter (`axes` gives its place), of size one where the value lacks the letter."""
-    dtype = np.result_type(*values.values())
+    """Value with one axis for every letter, at its place in `axes`; of size one where it lacks the letter."""
+    dtype = np.result_type(*values.values()) if values else np.dtype(np.float64)
     match expr:
         case Var(name):
             return values[name]

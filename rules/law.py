@@ -1,4 +1,4 @@
-"""What a law is and how one is declared; every test, report and rule of the e-graph follows from the declaration."""
+"""What a law is and how it is declared; tests, reports and rules of the e-graph follow from that."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from saturate.errors import LawError
+from saturate.facts import FACTS
 from saturate.op import AnyArray
 from saturate.rules.language import Expr, Var, free_letters, names_in, show
 
@@ -17,11 +18,13 @@ EXACTNESS = (BITWISE, ROUNDING, DOMAIN, BOUNDED)
 """Classes of exactness, strictest first; `optimize(exact=…)` admits laws up to one of them."""
 
 SIMPLIFY, EXPLORE, MERGE_SUMS = "simplify", "explore", "merge_sums"
+DIRECTIONS = (SIMPLIFY, EXPLORE, MERGE_SUMS)
+"""When a law runs: always to the end, one round at a time, or with the merging of sums."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A fact that a variable must have: the guard in the e-graph, a check on arrays, and a way to make samples."""
+    """A fact that a variable must have: a guard in the e-graph, a check on arrays, a way to make samples."""
 
     variable: str
     fact: str
@@ -66,8 +69,8 @@ def finite(*variables: str) -> tuple[Condition, ...]:
 class Law:
     """An equation with its conditions and class of exactness.
 
-    `egglog` is the pair of facts and actions for laws about n-ary sums and products, whose rest of members no pattern
-    over two operands can say; elsewhere it is compiled from the two sides.
+    `egglog` is the pair of facts and actions for laws about n-ary sums and products, whose rest of members no
+    pattern over two operands can say; elsewhere it is compiled from the two sides.
     """
 
     name: str
@@ -100,22 +103,29 @@ def law(
 ) -> Callable[[Callable[..., tuple[Expr, Expr]]], Law]:
     """Declare a law: a function of pattern variables that returns its two sides.
 
-    Keywords name the variables with their index letters: a letter that a variable lacks is forbidden to it where the
-    law sums over it; any other index is always allowed. Raises `LawError` for an unbound variable, sides with
-    different free letters without `narrows=True`, a missing docstring or an unknown class.
+    Keywords name the variables with their index letters: a letter that a variable lacks is forbidden to it
+    where the law sums over it; any other index is always allowed. `egglog` text carries its guards itself.
+    Raises `LawError` for an unbound variable, a condition on none of the variables, sides with different free
+    letters without `narrows=True`, a bare variable on the left, a missing docstring, an unknown class or
+    direction.
     """
 
     def declare(function: Callable[..., tuple[Expr, Expr]]) -> Law:
         name = function.__name__
         parameters = tuple(inspect.signature(function).parameters)
         if set(parameters) != set(variables):
-            raise LawError(f"law {name} needs letters for {sorted(parameters)}, got {sorted(variables)}")
+            raise LawError(
+                f"law {name} needs index letters for each of its variables {list(parameters)}, "
+                f"got {sorted(variables)}: write @law(a='ij')"
+            )
         if not function.__doc__:
-            raise LawError(f"law {name} needs a docstring that states it")
-        if exact not in EXACTNESS:
-            raise LawError(f"law {name} needs exact in {EXACTNESS}, got {exact!r}")
+            raise LawError(f"law {name} needs a docstring that states it, got none")
+        for what, given, allowed in (("exact", exact, EXACTNESS), ("direction", direction, DIRECTIONS)):
+            if given not in allowed:
+                raise LawError(f"law {name} needs {what} to be one of {', '.join(allowed)}; got {given!r}")
         left, right = function(**{p: Var(p) for p in parameters})
-        _check(name, left, right, variables, narrows)
+        _check_sides(name, left, right, variables, narrows)
+        _check_conditions(name, where, parameters)
         code = function.__code__
         theory = function.__module__.rpartition(".")[2]
         return Law(
@@ -126,14 +136,36 @@ def law(
     return declare
 
 
-def _check(name: str, left: Expr, right: Expr, variables: Mapping[str, str], narrows: bool) -> None:
-    unbound = names_in(right) - names_in(left)
+def _check_sides(name: str, left: Expr, right: Expr, variables: Mapping[str, str], narrows: bool) -> None:
+    unbound = sorted(names_in(right) - names_in(left))
     if unbound:
-        raise LawError(f"law {name}: {sorted(unbound)} on the right stand not on the left")
+        raise LawError(
+            f"law {name} needs every variable of its right side on its left, and {', '.join(unbound)} "
+            f"is not in {show(left)}"
+        )
     if isinstance(left, Var):
-        raise LawError(f"law {name}: a bare variable on the left matches everything")
+        raise LawError(
+            f"law {name} needs more than the bare variable {left.name} on its left, which matches every "
+            "term: swap the sides, or leave the law out"
+        )
     a, b = free_letters(left, variables), free_letters(right, variables)
     if a != b and not (narrows and b < a):
         raise LawError(
-            f"law {name}: the sides depend on {sorted(a)} and {sorted(b)}; say narrows=True if meant"
+            f"law {name} needs sides that depend on the same index letters, got {_listed(a)} and "
+            f"{_listed(b)}: say narrows=True where the right side is meant to depend on fewer"
         )
+
+
+def _check_conditions(name: str, where: tuple[Condition, ...], variables: tuple[str, ...]) -> None:
+    for condition in where:
+        if condition.variable not in variables:
+            raise LawError(
+                f"law {name} needs conditions on its own variables {', '.join(variables)}, "
+                f"got {condition.fact}({condition.variable!r})"
+            )
+        if condition.fact not in FACTS:
+            raise LawError(f"law {name} needs facts among {', '.join(FACTS)}; got {condition.fact!r}")
+
+
+def _listed(letters: frozenset[str]) -> str:
+    return " ".join(sorted(letters)) or "none"

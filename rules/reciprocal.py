@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from saturate.rules.language import Expr, const, recip, sqrt
 from saturate.rules.law import SIMPLIFY, Law, finite, law, nonneg, nonzero
 
@@ -16,6 +18,18 @@ from saturate.rules.law import SIMPLIFY, Law, finite, law, nonneg, nonzero
 def reciprocal_cancels(a: Expr) -> tuple[Expr, Expr]:
     """a·(1/a) = 1 where a is finite and nowhere zero."""
     return a * recip(a), const(1)
+
+
+@law(
+    direction=SIMPLIFY,
+    egglog=(
+        '(= e (Fn1 "recip" d x)) (= v (value x)) (!= v (bigrat (bigint 0) (bigint 1)))',
+        "(union e (Con d (/ (bigrat (bigint 1) (bigint 1)) v) (set-empty) (multiset-of)))",
+    ),
+)  # fmt: skip
+def reciprocal_of_number() -> tuple[Expr, Expr]:
+    """1/2 is a number."""
+    return recip(const(2)), const(Fraction(1, 2))
 
 
 @law(a="i", direction=SIMPLIFY, where=nonzero("a") + finite("a"))
@@ -39,8 +53,8 @@ def over_its_root(a: Expr) -> tuple[Expr, Expr]:
 @law(
     a="i", b="i", where=nonzero("a", "b") + finite("a", "b"),
     egglog=(
-        '(= e (Fn1 "recip" d p)) (= p (Con d k (set-empty) M)) (mem M a) (finite p) (nonzero p) (finite a) (nonzero a)'
-        " (= r (multiset-remove M a))",
+        '(= e (Fn1 "recip" d p)) (= p (Con d k (set-empty) M)) (mem M a)'
+        " (finite p) (nonzero p) (finite a) (nonzero a) (= r (multiset-remove M a))",
         '(union e (Con d (bigrat (bigint 1) (bigint 1)) (set-empty) (multiset-of (Fn1 "recip" d a)'
         ' (Fn1 "recip" d (Con d k (set-empty) r)))))',
     ),
@@ -51,8 +65,8 @@ def reciprocal_of_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 _INTO_SUM = (
-    "(= e (Con d k s M)) (mem M a) (mem M p) (= p (Plus d N)) (mem N x) (= x (Con d l t B)) (mem B r) {reciprocal}"
-    " (nonzero a) (finite a) (= (set-length (set-intersect t (free a))) 0)",
+    "(= e (Con d k s M)) (mem M a) (mem M p) (= p (Plus d N)) (mem N x) (= x (Con d l t B)) (mem B r)"
+    " {reciprocal} (nonzero a) (finite a) (= (set-length (set-intersect t (free a))) 0)",
     "(union e (Con d k s (multiset-insert (multiset-remove (multiset-remove M a) p) (Plus d (multiset-of"
     " (Con d l t (multiset-remove B r)) (Con d (bigrat (bigint 1) (bigint 1)) (set-empty)"
     " (multiset-of a (Plus d (multiset-remove N x)))))))))",
@@ -78,6 +92,6 @@ def reciprocal_cancels_in_sum(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 LAWS: tuple[Law, ...] = (
-    reciprocal_cancels, reciprocal_of_reciprocal, root_squared, over_its_root,
+    reciprocal_cancels, reciprocal_of_number, reciprocal_of_reciprocal, root_squared, over_its_root,
     reciprocal_of_product, factor_cancels_in_sum, reciprocal_cancels_in_sum,
 )  # fmt: skip

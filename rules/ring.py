@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from saturate.rules.language import Expr, const, total
-from saturate.rules.law import EXPLORE, MERGE_SUMS, SIMPLIFY, Law, law
+from saturate.rules.language import Expr, Sum, const, total
+from saturate.rules.law import EXPLORE, MERGE_SUMS, SIMPLIFY, Law, finite, law
 
 _EMPTY = "(= (set-length (set-intersect {a} {b})) 0)"
 _ZERO = "(bigrat (bigint 0) (bigint 1))"
@@ -12,23 +12,38 @@ _MINUS = "(bigrat (bigint -1) (bigint 1))"
 
 
 @law(
-    a="ij", b="ik", direction=SIMPLIFY,
+    a="ij", b="ij", c="ij", direction=SIMPLIFY,
     egglog=(
-        "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (!= e x) (= (multiset-count M x) 1)"
-        " (<= (+ (multiset-length M) (multiset-length N)) 9) (= f (frees M))"
-        " (= (set-length (set-intersect t f)) 0) (= (set-length (set-intersect t s)) 0)",
-        "(union e (Con d (* k l) (set-union s t) (multiset-sum (multiset-remove M x) N))) (subsume (Con d k s M))",
+        "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (= t (set-empty)) (!= e x)"
+        " (= (multiset-count M x) 1) (<= (+ (multiset-length M) (multiset-length N)) 9)",
+        "(union e (Con d (* k l) s (multiset-sum (multiset-remove M x) N))) (subsume (Con d k s M))",
     ),
 )  # fmt: skip
-def products_merge(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Σ_j a[i,j]·(Σ_k b[i,k]) = Σ_jk a[i,j]·b[i,k]."""
+def products_merge(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
+    """Σ_j a·(b·c) = Σ_j a·b·c."""
+    return total("j", a * (b * c)), total("j", a * b * c)
+
+
+@law(
+    a="ij", b="ik", direction=SIMPLIFY, where=finite("a", "b"),
+    egglog=(
+        "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (> (set-length t) 0) (!= e x)"
+        " (= (multiset-count M x) 1) (<= (+ (multiset-length M) (multiset-length N)) 9) (finites M)"
+        " (= f (frees M)) (= (set-length (set-intersect t f)) 0) (= (set-length (set-intersect t s)) 0)",
+        "(union e (Con d (* k l) (set-union s t) (multiset-sum (multiset-remove M x) N)))"
+        " (subsume (Con d k s M))",
+    ),
+)  # fmt: skip
+def sums_of_products_merge(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Σ_j a[i,j]·(Σ_k b[i,k]) = Σ_jk a[i,j]·b[i,k] where both are finite."""
     return total("j", a * total("k", b)), total("jk", a * b)
 
 
 @law(
     a="i", direction=SIMPLIFY,
     egglog=(
-        "(= e (Con d k s M)) (= s (set-empty)) (= (multiset-length M) 1) (= k " + _ONE + ") (= x (multiset-pick M))",
+        "(= e (Con d k s M)) (= s (set-empty)) (= (multiset-length M) 1) (= k " + _ONE + ")"
+        " (= x (multiset-pick M))",
         "(union e x) (subsume (Con d k s M))",
     ),
 )  # fmt: skip
@@ -45,12 +60,12 @@ def product_of_one(a: Expr) -> tuple[Expr, Expr]:
     ),
 )  # fmt: skip
 def numbers_multiply(a: Expr) -> tuple[Expr, Expr]:
-    """2·(3·a) = 6·a."""
-    return const(2) * (a * const(3)), const(6) * a
+    """a·2·3 = 6·a."""
+    return a * const(2) * const(3), const(6) * a
 
 
 @law(
-    a="i", direction=SIMPLIFY, narrows=True,
+    a="i", direction=SIMPLIFY, narrows=True, where=finite("a"),
     egglog=(
         "(= e (Con d k s M)) (mem M c) (= (value c) " + _ZERO + ") (finites M)",
         "(union e (Con d " + _ZERO + " (set-empty) (multiset-of))) (subsume (Con d k s M))",
@@ -62,7 +77,7 @@ def zero_absorbs(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY, narrows=True,
+    a="i", direction=SIMPLIFY, narrows=True, where=finite("a"),
     egglog=(
         "(= e (Con d k s M)) (= k " + _ZERO + ") (finites M) (> (multiset-length M) 0)",
         "(union e (Con d k (set-empty) (multiset-of))) (subsume (Con d k s M))",
@@ -76,8 +91,10 @@ def zero_coefficient(a: Expr) -> tuple[Expr, Expr]:
 @law(
     a="i", direction=SIMPLIFY,
     egglog=(
-        "(= e (Con d k s M)) (= f (frees M)) (= rest (set-diff s f)) (> (set-length rest) 0) (= i (set-get rest 0))",
-        "(union e (Con d (* k (bigrat (bigint (/ i 4096)) (bigint 1))) (set-remove s i) M)) (subsume (Con d k s M))",
+        "(= e (Con d k s M)) (= f (frees M)) (= rest (set-diff s f)) (> (set-length rest) 0)"
+        " (= i (set-get rest 0))",
+        "(union e (Con d (* k (bigrat (bigint (/ i 4096)) (bigint 1))) (set-remove s i) M))"
+        " (subsume (Con d k s M))",
     ),
 )  # fmt: skip
 def sum_of_what_lacks_the_index(a: Expr) -> tuple[Expr, Expr]:
@@ -93,8 +110,8 @@ def sum_of_what_lacks_the_index(a: Expr) -> tuple[Expr, Expr]:
     ),
 )  # fmt: skip
 def sum_of_one(a: Expr) -> tuple[Expr, Expr]:
-    """a + 0 = a, once the zero is gone."""
-    return a + const(0), a
+    """A sum of one member is that member."""
+    return Sum((a,)), a
 
 
 @law(
@@ -119,7 +136,7 @@ def zero_adds_nothing(a: Expr) -> tuple[Expr, Expr]:
 )  # fmt: skip
 def numbers_add(a: Expr) -> tuple[Expr, Expr]:
     """a + 2 + 3 = a + 5."""
-    return (a + const(2)) + const(3), a + const(5)
+    return a + const(2) + const(3), a + const(5)
 
 
 @law(
@@ -136,56 +153,60 @@ def equal_members_count(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="ij", direction=SIMPLIFY,
+    a="ij", direction=SIMPLIFY, where=finite("a"),
     egglog=(
-        "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s N)) (= y (Con d l s N)) (< k l) (!= x y)",
+        "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s N)) (= y (Con d l s N)) (< k l) (!= x y)"
+        " (finites N)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y) (Con d (+ k l) s N))))"
         " (subsume (Plus d M))",
     ),
 )  # fmt: skip
 def like_terms_add(a: Expr) -> tuple[Expr, Expr]:
-    """2·a + 3·a = 5·a."""
+    """2·a + 3·a = 5·a where a is finite, as 3·a − 2·a needs it."""
     return const(2) * a + const(3) * a, const(5) * a
 
 
 @law(
-    a="i", direction=SIMPLIFY,
+    a="i", direction=SIMPLIFY, where=finite("a"),
     egglog=(
-        "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k (set-empty) N)) (= N (multiset-of x)) (!= x y)",
+        "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k (set-empty) N)) (= N (multiset-of x)) (!= x y)"
+        " (finite x)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
         " (Con d (+ k " + _ONE + ") (set-empty) N)))) (subsume (Plus d M))",
     ),
 )  # fmt: skip
 def like_term_without_number(a: Expr) -> tuple[Expr, Expr]:
-    """a + 2·a = 3·a."""
+    """a + 2·a = 3·a where a is finite, as a − 2·a needs it."""
     return a + const(2) * a, const(3) * a
 
 
 @law(
     a="i", b="i", c="i", direction=MERGE_SUMS,
     egglog=(
-        "(= e (Plus d M)) (mem M x) (= x (Plus d N)) (!= e x) (<= (+ (multiset-length M) (multiset-length N)) 5)",
+        "(= e (Plus d M)) (mem M x) (= x (Plus d N)) (!= e x)"
+        " (<= (+ (multiset-length M) (multiset-length N)) 5)",
         "(union e (Plus d (multiset-sum (multiset-remove M x) N)))",
     ),
 )  # fmt: skip
 def sums_merge(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
     """a + (b + c) = a + b + c."""
-    return a + (b + c), (a + b) + c
+    return a + (b + c), a + b + c
 
 
 @law(
-    a="i", b="ij", c="i", direction=EXPLORE,
+    a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"),
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (!= x y)"
         " (shared A B u R I) (= u (set-union (set-diff s t) (set-diff t s))) (= (multiset-length R) 0)"
         " (> (multiset-length I) 0)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
         " (Con d " + _ONE + " (set-intersect s t) (multiset-insert I (Plus d (multiset-of"
-        " (Con d k (set-diff s t) (multiset-subtract A I)) (Con d l (set-diff t s) (multiset-subtract B I)))))))))",
+        " (Con d k (set-diff s t) (multiset-subtract A I))"
+        " (Con d l (set-diff t s) (multiset-subtract B I)))))))))",
     ),
 )  # fmt: skip
 def common_factor(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
-    """Σ_j a[i]·b[i,j] + a[i]·c[i] = a[i]·(Σ_j b[i,j] + c[i]): what two members share stands outside."""
+    """Σ_j a[i]·b[i,j] + a[i]·c[i] = a[i]·(Σ_j b[i,j] + c[i]) where a is finite: it stands outside."""
     return total("j", a * b) + a * c, a * (total("j", b) + c)
 
 
@@ -194,8 +215,9 @@ def common_factor(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (> k l) (= k (neg l))"
         " (!= k " + _ONE + ")",
-        "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y) (Con d k (set-empty) (multiset-of"
-        " (Plus d (multiset-of (Con d " + _ONE + " s A) (Con d " + _MINUS + " t B))))))))",
+        "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
+        " (Con d k (set-empty) (multiset-of (Plus d (multiset-of (Con d " + _ONE + " s A)"
+        " (Con d " + _MINUS + " t B))))))))",
     ),
 )  # fmt: skip
 def opposite_numbers(a: Expr, b: Expr) -> tuple[Expr, Expr]:
@@ -204,17 +226,18 @@ def opposite_numbers(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="i", direction=EXPLORE,
+    a="i", b="i", direction=EXPLORE, where=finite("a"),
     egglog=(
-        "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k s B)) (mem B x) (!= x y)"
+        "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k s B)) (mem B x) (!= x y) (finite x)"
         " (= (set-length (set-intersect (free x) s)) 0)",
-        "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y) (Con d " + _ONE + " (set-empty)"
-        " (multiset-of x (Plus d (multiset-of (Con d " + _ONE + " (set-empty) (multiset-of))"
+        "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
+        " (Con d " + _ONE + " (set-empty) (multiset-of x"
+        " (Plus d (multiset-of (Con d " + _ONE + " (set-empty) (multiset-of))"
         " (Con d k s (multiset-remove B x)))))))))",
     ),
 )  # fmt: skip
 def factor_with_one(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """a + a·b = a·(1 + b)."""
+    """a + a·b = a·(1 + b) where a is finite."""
     return a + a * b, a * (const(1) + b)
 
 
@@ -225,7 +248,8 @@ def difference_of_squares(a: Expr) -> tuple[Expr, Expr]:
 
 
 LAWS: tuple[Law, ...] = (
-    products_merge, product_of_one, numbers_multiply, zero_absorbs, zero_coefficient, sum_of_what_lacks_the_index,
-    sum_of_one, zero_adds_nothing, numbers_add, equal_members_count, like_terms_add, like_term_without_number,
+    products_merge, sums_of_products_merge, product_of_one, numbers_multiply, zero_absorbs, zero_coefficient,
+    sum_of_what_lacks_the_index, sum_of_one, zero_adds_nothing, numbers_add, equal_members_count,
+    like_terms_add, like_term_without_number,
     sums_merge, common_factor, opposite_numbers, factor_with_one, difference_of_squares,
 )  # fmt: skip

@@ -52,7 +52,7 @@ def _facts_text() -> str:
 (rule ((= e (Plus d M)) (mem M x) (mem M y) (!= x y) (= x (Con d k s A)) (= y (Con d l t B))
        (= I (multiset-intersection A B)) (> (multiset-length I) 0))
       ((shared A B (set-union (set-diff s t) (set-diff t s)) I (multiset-of))) :ruleset facts)
-(rule ((shared A B u R I) (> (multiset-length R) 0) (= x (multiset-pick R))
+(rule ((shared A B u R I) (> (multiset-length R) 0) (= x (multiset-pick R)) (finite x)
        (= (set-length (set-intersect u (free x))) 0))
       ((shared A B u (multiset-remove R x) (multiset-insert I x))) :ruleset facts)
 (rule ((shared A B u R I) (> (multiset-length R) 0) (= x (multiset-pick R))

@@ -1,0 +1,244 @@
+"""Whether a law is true: both sides and their derivatives on samples, and in a prime field where rational."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from saturate.facts import FINITE
+from saturate.op import AnyArray
+from saturate.rules.language import (
+    Call,
+    Expr,
+    Num,
+    Product,
+    Sum,
+    Total,
+    Var,
+    evaluate,
+    letters_in,
+    show,
+)
+from saturate.rules.law import BITWISE, BOUNDED, DOMAIN, Law
+
+PRIMES = (2, 3, 5, 7, 11, 13)
+FIELD = 2**31 - 1
+"""A prime; residues multiply inside 64 bits."""
+TOLERANCE = 1e-9
+"""Relative, in float64; derivatives by central differences are compared to its square root."""
+KINDS = ("integers", "normal", "positive", "negative", "small", "zeros")
+"""Samples with special values; variables that need not be finite are also sampled with infinities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What is wrong with a law: the arrays that show it, one axis a letter, and the two sides there."""
+
+    law: str
+    what: str
+    witness: Mapping[str, AnyArray]
+    left: AnyArray | None = None
+    right: AnyArray | None = None
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name} = {_shown(a)}" for name, a in self.witness.items())
+        sides = (
+            "" if self.left is None or self.right is None else f": {_shown(self.left)}, {_shown(self.right)}"
+        )
+        return f"{self.law}: {self.what}" + (f" at {given}" if given else "") + sides
+
+
+def check(law: Law, seed: int = 0, trials: int = 24) -> list[Finding]:
+    """What refutes the law, each kind of fault once; empty where none was found.
+
+    Samples are float64, one axis an index letter, sizes distinct primes, and meet the law's conditions. Sides
+    of a `bitwise` law are equal bit for bit, others to `TOLERANCE`; both are NaN or neither is. `domain` and
+    `bounded` laws are not asked about infinities.
+    """
+    sample = _Sampler(law, seed)
+    found = [_unmet(law, sample), _values(law, sample, trials), _field(law, sample), _slopes(law, sample)]
+    if law.exact not in (DOMAIN, BOUNDED):
+        found.append(_infinities(law, sample, trials))
+    return [finding for finding in found if finding is not None]
+
+
+class _Sampler:
+    """Draws arrays for the variables of one law."""
+
+    def __init__(self, law: Law, seed: int) -> None:
+        self.law = law
+        letters = sorted(set().union(*law.variables.values(), letters_in(law.left), letters_in(law.right)))
+        self.axes = {letter: k for k, letter in enumerate(letters)}
+        self.sizes = dict(zip(letters, PRIMES, strict=False))
+        self.rng = np.random.default_rng([seed, *law.name.encode()])
+
+    def shape(self, variable: str) -> tuple[int, ...]:
+        """The sizes of the variable's letters, one elsewhere."""
+        return tuple(n if x in self.law.variables[variable] else 1 for x, n in self.sizes.items())
+
+    def draw(self, kind: str) -> dict[str, AnyArray]:
+        """Arrays of this kind, made to meet the conditions."""
+        found = {name: self._array(kind, self.shape(name)) for name in self.law.variables}
+        for condition in self.law.where:
+            found[condition.variable] = condition.make(found[condition.variable])
+        return found
+
+    def _array(self, kind: str, shape: tuple[int, ...]) -> AnyArray:
+        x: AnyArray = self.rng.standard_normal(shape)
+        match kind:
+            case "integers":
+                return self.rng.integers(-3, 4, shape).astype(np.float64)
+            case "positive":
+                return np.abs(x)
+            case "negative":
+                return -np.abs(x)
+            case "small":
+                return x * 1e-3
+            case "zeros":
+                return np.where(self.rng.random(shape) < 0.5, 0.0, x)
+            case _:
+                return x
+
+    def side(self, expr: Expr, values: Mapping[str, AnyArray]) -> AnyArray:
+        """The value of one side, an axis a letter."""
+        with np.errstate(all="ignore"):
+            return evaluate(expr, values, self.axes, self.sizes)
+
+    def holds(self, values: Mapping[str, AnyArray]) -> bool:
+        """Whether the arrays meet every condition."""
+        return all(c.holds(values[c.variable]) for c in self.law.where)
+
+
+def _samples(sample: _Sampler, trials: int) -> Iterator[dict[str, AnyArray]]:
+    for trial in range(trials):
+        values = sample.draw(KINDS[trial % len(KINDS)])
+        if sample.holds(values):
+            yield values
+
+
+def _unmet(law: Law, sample: _Sampler) -> Finding | None:
+    """A law whose samples never meet its conditions, or never give a number, says nothing."""
+    met = list(_samples(sample, len(KINDS)))
+    if not met:
+        return Finding(law.name, "no sample meets its conditions", {})
+    if not any(np.isfinite(sample.side(law.left, values)).any() for values in met):
+        return Finding(law.name, f"{show(law.left)} is a number on no sample", {})
+    return None
+
+
+def _values(law: Law, sample: _Sampler, trials: int) -> Finding | None:
+    for values in _samples(sample, trials):
+        left, right = sample.side(law.left, values), sample.side(law.right, values)
+        if not _same(law, left, right):
+            return Finding(law.name, "the sides differ", values, left, right)
+    return None
+
+
+def _infinities(law: Law, sample: _Sampler, trials: int) -> Finding | None:
+    """Variables that need not be finite hold infinities here and there."""
+    finite = {c.variable for c in law.where if c.fact == FINITE}
+    open_ = [name for name in law.variables if name not in finite]
+    for values in _samples(sample, trials) if open_ else ():
+        for name in open_:
+            there = sample.rng.random(values[name].shape) < 0.4
+            values[name] = np.where(there, np.copysign(np.inf, values[name]), values[name])
+        left, right = sample.side(law.left, values), sample.side(law.right, values)
+        if sample.holds(values) and not _same(law, left, right):
+            return Finding(law.name, "the sides differ at infinities", values, left, right)
+    return None
+
+
+def _same(law: Law, left: AnyArray, right: AnyArray) -> bool:
+    if law.exact == BITWISE:
+        return bool(np.array_equal(*np.broadcast_arrays(left, right), equal_nan=True))
+    return bool(np.allclose(left, right, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True))
+
+
+def _field(law: Law, sample: _Sampler) -> Finding | None:
+    """Rational sides are equal in a prime field, where nothing is rounded."""
+    if not (is_rational(law.left) and is_rational(law.right)):
+        return None
+    for _ in range(3):
+        values = {v: sample.rng.integers(1, FIELD, sample.shape(v)) for v in law.variables}
+        left, right = (residues(side, values, sample.axes, sample.sizes) for side in (law.left, law.right))
+        if not np.array_equal(*np.broadcast_arrays(left, right)):
+            return Finding(law.name, f"the sides differ modulo {FIELD}", values, left, right)
+    return None
+
+
+def is_rational(expr: Expr) -> bool:
+    """Whether the expression is made of sums, products and reciprocals alone."""
+    match expr:
+        case Var() | Num():
+            return True
+        case Total(_, body):
+            return is_rational(body)
+        case Product(parts) | Sum(parts):
+            return all(map(is_rational, parts))
+        case Call("recip", operands):
+            return all(map(is_rational, operands))
+        case _:
+            return False
+
+
+def residues(
+    expr: Expr, values: Mapping[str, AnyArray], axes: Mapping[str, int], sizes: Mapping[str, int]
+) -> AnyArray:
+    """The value of a rational expression modulo `FIELD`, as `evaluate` lays it out."""
+
+    def of(part: Expr) -> AnyArray:
+        return residues(part, values, axes, sizes)
+
+    match expr:
+        case Var(name):
+            return values[name]
+        case Num(value):
+            k = value.numerator * pow(value.denominator, -1, FIELD) % FIELD
+            return np.full((1,) * len(axes), k, np.int64)
+        case Product(factors):
+            product: AnyArray = np.ones((1,) * len(axes), np.int64)
+            for factor in factors:
+                product = product * of(factor) % FIELD
+            return product
+        case Sum(members):
+            total: AnyArray = np.zeros((1,) * len(axes), np.int64)
+            for member in members:
+                total = (total + of(member)) % FIELD
+            return total
+        case Total(letters, body):
+            found = of(body)
+            for letter in letters:
+                count = sizes[letter] if found.shape[axes[letter]] == 1 else 1
+                found = found.sum(axis=axes[letter], keepdims=True) * count % FIELD
+            return found
+        case Call("recip", (operand,)):
+            inverse = np.vectorize(lambda x: pow(int(x), -1, FIELD), otypes=[np.int64])
+            return np.asarray(inverse(of(operand)))
+        case _:
+            raise TypeError(f"not rational: {show(expr)}")
+
+
+def _slopes(law: Law, sample: _Sampler) -> Finding | None:
+    """Directional derivatives of both sides, by central differences away from zero."""
+    step, tolerance = 1e-5, TOLERANCE**0.5
+    for kind in ("normal", "positive"):
+        at = {v: np.where(np.abs(a) < 0.3, np.copysign(0.5, a), a) for v, a in sample.draw(kind).items()}
+        for name in law.variables:
+            along = sample.rng.standard_normal(at[name].shape)
+            ends = [{**at, name: at[name] + sign * step * along} for sign in (1, -1)]
+            slopes = []
+            for side in (law.left, law.right):
+                plus, minus = (sample.side(side, end) for end in ends)
+                with np.errstate(all="ignore"):
+                    slopes.append((plus - minus) / (2 * step))
+            both = np.broadcast_arrays(*slopes)
+            if not np.allclose(*both, rtol=tolerance, atol=tolerance, equal_nan=True):
+                return Finding(law.name, f"the derivatives by {name} differ", at, *both)
+    return None
+
+
+def _shown(array: AnyArray) -> str:
+    flat = np.squeeze(array)
+    return " ".join(np.array2string(flat, precision=4, separator=", ", threshold=12).split())

@@ -1,0 +1,142 @@
+"""Tempting false laws, each with what refutes it; none of them may enter the catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from saturate.rules.language import Expr, const, exp, fn, log, recip, sqrt, total
+from saturate.rules.law import BITWISE, Law, finite, law, nonneg, nonzero
+
+
+@law(a="ij", b="j", narrows=True)
+def sum_of_product_is_product_with_one_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Σ_ij a·b = (Σ_i a)·b summed over j is right, but not (Σ_ij a)·(Σ_j b)."""
+    return total("ij", a * b), total("ij", a) * total("j", b)
+
+
+@law(a="ij", b="ij")
+def factor_leaves_its_own_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Σ_j a·b = |j|·(Σ_j a)·(Σ_j b): a and b share the index that is summed."""
+    return total("j", a * b), total("j", a) * total("j", b)
+
+
+@law(a="ij", b="ij")
+def square_then_sum_is_a_matrix_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Multiply, then sum, as a product of sums over the wrong side: j stands on both sides of it."""
+    return total("j", a * a * b), total("j", a * b) * total("j", a)
+
+
+@law(a="i", where=finite("a"))
+def x_over_x(a: Expr) -> tuple[Expr, Expr]:
+    """a/a = 1 + 0·a, at zero too."""
+    return a * recip(a), const(1) + const(0) * a
+
+
+@law(a="i", b="i")
+def sinh_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """The addition theorem of sinh with a wrong sign."""
+    right = fn("sinh", a) * fn("cosh", b) - fn("cosh", a) * fn("sinh", b)
+    return fn("sinh", a + b), right
+
+
+@law(a="i", b="i")
+def exp_of_sum_is_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """exp(a + b) = exp(a) + exp(b)."""
+    return exp(a + b), exp(a) + exp(b)
+
+
+@law(a="i")
+def root_of_square(a: Expr) -> tuple[Expr, Expr]:
+    """√(a·a) = a, which is |a|."""
+    return sqrt(a * a), a
+
+
+@law(a="i", b="i", where=nonneg("a", "b"))
+def root_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """√(a + b) = √a + √b."""
+    return sqrt(a + b), sqrt(a) + sqrt(b)
+
+
+@law(a="i", b="i", where=finite("a", "b") + nonneg("a", "b") + nonzero("a", "b"))
+def log_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """log(a + b) = log(a)·log(b)."""
+    return log(a + b), log(a) * log(b)
+
+
+@law(a="i", b="i", where=nonzero("a", "b") + finite("a", "b"))
+def reciprocal_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """1/(a + b) = 1/a + 1/b."""
+    return recip(a + b), recip(a) + recip(b)
+
+
+@law(a="i", b="i")
+def factor_with_one_at_infinity(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """a + a·b = a·(1 + b) is false where a is infinite and b = −2."""
+    return a + a * b, a * (const(1) + b)
+
+
+@law(a="i", narrows=True)
+def difference_with_itself(a: Expr) -> tuple[Expr, Expr]:
+    """a − a = 0, at infinity too."""
+    return a - a, const(0)
+
+
+@law(a="ij")
+def mean_of_what_has_the_index(a: Expr) -> tuple[Expr, Expr]:
+    """Σ_j a = |j|·Σ_j a."""
+    return total("j", a), total("j", const(1)) * total("j", a)
+
+
+@law(a="ij")
+def maximum_of_sum(a: Expr) -> tuple[Expr, Expr]:
+    """max(Σ_j a, 0) = Σ_j max(a, 0)."""
+    return fn("maximum", total("j", a), const(0)), total("j", fn("maximum", a, const(0)))
+
+
+@law(a="i")
+def tanh_is_twice_steep(a: Expr) -> tuple[Expr, Expr]:
+    """tanh(a) = sinh(a)/(cosh(a)+1), off at first order."""
+    return fn("tanh", a), fn("sinh", a) * recip(fn("cosh", a) + const(1))
+
+
+@law(a="i", where=nonneg("a") + finite("a"), exact=BITWISE)
+def root_squared_bit_for_bit(a: Expr) -> tuple[Expr, Expr]:
+    """√a·√a = a over the reals, but not bit for bit."""
+    return sqrt(a) * sqrt(a), a
+
+
+@law(a="i")
+def off_by_a_hundred_millionth(a: Expr) -> tuple[Expr, Expr]:
+    """a = a·(1 + 1e-8)."""
+    return a * const(1), a * const(1 + 1e-8)
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """A false law and what the checker says first."""
+
+    law: Law
+    says: str
+
+
+DIFFER, INFINITE = "the sides differ", "the sides differ at infinities"
+
+REFUTED: tuple[Refuted, ...] = (
+    Refuted(sum_of_product_is_product_with_one_sum, DIFFER),
+    Refuted(factor_leaves_its_own_sum, DIFFER),
+    Refuted(square_then_sum_is_a_matrix_product, DIFFER),
+    Refuted(x_over_x, DIFFER),
+    Refuted(sinh_of_sum, DIFFER),
+    Refuted(exp_of_sum_is_sum, DIFFER),
+    Refuted(root_of_square, DIFFER),
+    Refuted(root_of_sum, DIFFER),
+    Refuted(log_of_sum, DIFFER),
+    Refuted(reciprocal_of_sum, DIFFER),
+    Refuted(factor_with_one_at_infinity, INFINITE),
+    Refuted(difference_with_itself, INFINITE),
+    Refuted(mean_of_what_has_the_index, DIFFER),
+    Refuted(maximum_of_sum, DIFFER),
+    Refuted(tanh_is_twice_steep, DIFFER),
+    Refuted(root_squared_bit_for_bit, DIFFER),
+    Refuted(off_by_a_hundred_millionth, DIFFER),
+)
