@@ -120,6 +120,12 @@ class Terms:
             self.all.append(found)
         return found
 
+    @staticmethod
+    def learn(term: Term, facts: Facts) -> None:
+        """Add facts that were assumed or proved elsewhere; terms made from it before do not know them."""
+        if not term.facts >= facts:
+            object.__setattr__(term, "facts", term.facts | facts)
+
     def leaf(self, name: str, indices: tuple[Ix, ...], dtype: str, facts: Facts = frozenset()) -> Term:
         """An input or array constant with its axes in order."""
         return self._make("leaf", (name, indices), (), dtype, frozenset(indices), facts)
@@ -153,7 +159,12 @@ class Terms:
         summed &= free
         if k == 1 and not summed and len(members) == 1:
             return members[0]
-        members.sort(key=lambda m: m.id)
+        return self.plain_con(k, summed, members, dtype)
+
+    def plain_con(self, k: Fraction, summed: Indices, members: Iterable[Term], dtype: str) -> Term:
+        """The product as it is written: no member is looked into."""
+        members = sorted(members, key=lambda m: m.id)
+        free: Indices = frozenset().union(*(m.free for m in members))
         counts = Counter(m.id for m in members)
         facts = known.of_product(k, bool(summed), {m.id: (counts[m.id], m.facts) for m in members})
         if _is_tie_count(summed, members) and k > 0:
@@ -199,11 +210,13 @@ class Terms:
         ]
         if constant != 0 or not kept:
             kept.append(self.number(constant, dtype))
-        if len(kept) == 1:
-            return kept[0]
-        kept.sort(key=lambda m: m.id)
-        free: Indices = frozenset().union(*(m.free for m in kept))
-        return self._make("plus", (), tuple(kept), dtype, free, known.of_sum(tuple(m.facts for m in kept)))
+        return kept[0] if len(kept) == 1 else self.plain_plus(kept, dtype)
+
+    def plain_plus(self, members: Iterable[Term], dtype: str) -> Term:
+        """The sum as it is written: no member is looked into."""
+        members = tuple(sorted(members, key=lambda m: m.id))
+        free: Indices = frozenset().union(*(m.free for m in members))
+        return self._make("plus", (), members, dtype, free, known.of_sum(tuple(m.facts for m in members)))
 
     def _split(self, member: Term) -> tuple[Fraction, Term]:
         if member.kind != "con" or member.head[0] in (0, 1):
@@ -212,7 +225,9 @@ class Terms:
         return k, self.con(Fraction(1), summed, member.args, member.dtype)
 
     def fn(self, name: str, operands: tuple[Term, ...], dtype: str) -> Term:
-        """An elementwise function."""
+        """An elementwise function; a choice between equal operands is no choice."""
+        if name == "where" and operands[1] is operands[2]:
+            return operands[1]
         free: Indices = frozenset().union(*(o.free for o in operands))
         facts = known.of_function(name, tuple(o.facts for o in operands))
         return self._make("fn", (name,), operands, dtype, free, facts)
