@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from saturate.certificate import ResultCheck
-from saturate.check import baseline_run, reference_dtype, ulps
+from saturate.check import baseline_run, holds_infinities, reference_dtype, trusted, ulps
 from saturate.lift import lift, lifted_array
 from saturate.lower import Lowered
 from saturate.measure import Rule, Run, distance, judged, scale
@@ -54,10 +54,12 @@ class Judge:
 
     def __post_init__(self) -> None:
         self.reference = reference_dtype(self.baseline)
+        self._rule = Rule(self.factor, ulps(self.baseline, self.reference), holds_infinities(self.baseline))
         reference = lift(self.baseline, self.reference)
         with np.errstate(all="ignore"):
-            self._runs = [baseline_run(self.baseline, reference, sample, self.also) for sample in self.samples]
-        self._rule = Rule(self.factor, ulps(self.baseline, self.reference))
+            examples = [self.samples[0].arrays] if self.samples else None
+            also = trusted(self.baseline, self.also, self._rule, examples)
+            self._runs = [baseline_run(self.baseline, reference, sample, also) for sample in self.samples]
 
     def __call__(self, found: Search, lowered: Lowered, barred: frozenset[Step]) -> Verdict | None:
         """None where the program is accurate enough, else what to bar; a step (-1, -1) where nothing is left."""

@@ -8,14 +8,14 @@ builds the terms, and puts a renaming on the operand where the axes could not be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
 from saturate.algebra import Indices, Ix, Term, Terms
 from saturate.errors import ShapeError
-from saturate.facts import FINITE, NONNEG, NONZERO, Facts
+from saturate.facts import FINITE, NONNEG, NONZERO, NOTHING, Facts
 from saturate.op import Array, Type
 from saturate.ops.constants import Constant
 from saturate.program import Node, Program
@@ -233,14 +233,23 @@ class Denoter:
                         deltas.append((_some(axis[label]), _some(x.axes[k])))
                     continue
                 if axis.get(label) is None:
-                    axis[label] = x.axes[k]
+                    axis[label] = self._unlike(x.axes[k], axis.values())
                     sizes[label] = size
                 wanted.append(axis[label] if size > 1 else None)
+            if self._names is None:
+                self._unifier.space(tuple(axis.values()))
             terms.append(self.align(x, tuple(wanted)))
         everything = tuple(axis.values()) + tuple(b for _, b in deltas)
         if self._names is None:
             self._unifier.space(everything)
         return self._contracted(axis, sizes, deltas, terms, output, xs[0].dtype)
+
+    def _unlike(self, axis: int | None, others: Iterable[int | None]) -> int | None:
+        """The axis, or a new one of its size where another label of the same contraction stands for it already."""
+        if axis is None:
+            return None
+        same = any(o is not None and self._unifier.find(o) == self._unifier.find(axis) for o in others)
+        return self.fresh(self._unifier.sizes[axis]) if same else axis
 
     def _contracted(
         self,
@@ -331,6 +340,7 @@ def denote(program: Program, facts: Mapping[str, Facts] | None = None) -> Denota
     """Terms of every value of `program`.
 
     `facts` gives the facts of inputs by value id; an input without an entry is finite, with signs from its bounds.
+    An entry for another value adds to what is proved of it.
     """
     terms, unifier = Terms(), Unifier()
     _walk(program, Denoter(terms, unifier, None), facts or {})
@@ -349,11 +359,12 @@ def _walk(program: Program, t: Denoter, facts: Mapping[str, Facts]) -> dict[str,
     for given in program.inputs:
         values[given.value] = t.leaf(given.name, given.type, facts.get(given.value, input_facts(given.type)))
     for node in program.nodes:
-        values[node.value] = _denote_node(node, t, tuple(values[v] for v in node.operands), facts)
+        made = values[node.value] = _denote_node(node, t, tuple(values[v] for v in node.operands))
+        t.terms.learn(made.term, facts.get(node.value, NOTHING))
     return values
 
 
-def _denote_node(node: Node, t: Denoter, xs: tuple[Indexed, ...], facts: Mapping[str, Facts]) -> Indexed:
+def _denote_node(node: Node, t: Denoter, xs: tuple[Indexed, ...]) -> Indexed:
     if isinstance(node.op, Constant):
         return t.leaf(f"const:{node.op.array.digest}", node.type, constant_facts(node.op.array))
     if 0 in (n for shape in (node.type.shape, *(x.shape for x in xs)) for n in shape):

@@ -23,9 +23,15 @@ ATTEMPTS = 24
 """Steps barred for accuracy before a pass gives up."""
 BETTER = 1e-6
 """A pass counts where it lowers the price by more than this part."""
+STOPPED = "interrupted: the best program found until then is returned"
+"""The note of a search that Ctrl-C ended."""
 
 Judge = Callable[[Search, Lowered, frozenset[tuple[int, int]]], Verdict | None]
 """None where a lowered program is accurate enough, else the step to bar; given the steps barred before."""
+
+
+FactsOf = Callable[[Program], Mapping[str, Facts]]
+"""Facts of the values of a program, by value id."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class _Improver:
     laws: Sequence[Law]
     limits: Limits
     extractor: str
-    facts: Mapping[str, Facts]
+    facts: FactsOf
     profile: Profile
     judge: Judge
     found: list[Pass] = field(default_factory=list)
@@ -69,14 +75,18 @@ class _Improver:
                 if better is None:
                     break
                 current, origins = better
+                if STOPPED in self.notes:
+                    break
         except KeyboardInterrupt:
-            self.notes.append("interrupted: the best program found until then is returned")
+            self._note(STOPPED)
         return Improved(current, origins, tuple(self.found), tuple(self.barred), tuple(self.notes))
 
     def _once(self, current: Program, origins: Mapping[str, str]) -> tuple[Program, dict[str, str]] | None:
         before = price_program(current, self.profile).cost
-        found = search(current, self.laws, self.limits, self.facts, self.profile)
-        if found.saturation.stopped not in (SATURATED, INTERRUPTED):
+        found = search(current, self.laws, self.limits, self.facts(current), self.profile)
+        if found.saturation.stopped == INTERRUPTED:
+            self._note(STOPPED)
+        elif found.saturation.stopped != SATURATED:
             self._note(f"the search ended at its {found.saturation.stopped}")
         chosen = self._accurate(found)
         if chosen is None:
@@ -85,8 +95,6 @@ class _Improver:
         program = share(lowered.program)
         after = price_program(program, self.profile).cost
         self.found.append(Pass(found, extraction, before, min(before, after)))
-        if found.saturation.stopped == INTERRUPTED:
-            self._note("interrupted: the best program found until then is returned")
         if after >= before * (1 - BETTER):
             return None
         return program, _origins(found, lowered, origins)
@@ -96,11 +104,15 @@ class _Improver:
         barred: set[tuple[int, int]] = set()
         for _ in range(ATTEMPTS):
             extraction = extract(found, self.extractor, frozenset(barred))
+            if "interrupted" in extraction.method:
+                self._note(STOPPED)
             lowered = emit(found, extraction)
             verdict = self.judge(found, lowered, frozenset(barred))
             if verdict is None:
                 return lowered, extraction
             self.barred.append(verdict.reason)
+            if STOPPED in self.notes:
+                return None
             if verdict.step[0] < 0:
                 break
             barred.add(verdict.step)
@@ -128,7 +140,7 @@ def improve(
     laws: Sequence[Law],
     limits: Limits,
     extractor: str,
-    facts: Mapping[str, Facts],
+    facts: FactsOf,
     judge: Judge,
     profile: Profile | None = None,
 ) -> Improved:

@@ -158,9 +158,9 @@ class Lattice:
             slots.append(constant)
             if constant is None:
                 args.append(self.value(a))
-        if not args and node.args:
-            slots[0] = None
-            args.append(self.value(node.args[0]))
+        if node.args and len(args) == (node.head == ("where",)):
+            slots[-1] = None
+            args.append(self.value(node.args[-1]))
         return Step("fn", (node.head[0], tuple(slots)), tuple(args), node.law)
 
     def _literal(self, number: int) -> Fraction | float | None:
@@ -324,12 +324,14 @@ class _Product:
             yield from self._pairs(Fraction(1))
 
     def _scaled(self) -> Iterator[Step]:
-        """The coefficient at the end, or on the narrowest factor."""
+        """The coefficient at the end, or on any factor, so that results can share a scaled factor."""
         yield Step("scale", (self.k,), (self._sub(self.full),), self.law)
-        sizes = [self.lattice.size(f) for f in self.frees]
-        narrow = min(range(len(sizes)), key=lambda n: (sizes[n], n))
         if len(self.factors) > 1:
-            yield from self._pairs(self.k, 1 << narrow)
+            for n in range(len(self.factors)):
+                yield from self._pairs(self.k, 1 << n)
+        elif self._private(1):
+            scaled = self.lattice.product(self.k, frozenset(), self.factors, self.dtype, self.law)
+            yield Step("sum", (self._private(1),), (scaled,), self.law)
 
     def _single(self, mask: int, k: Fraction) -> Iterator[Step]:
         factor = self.factors[0]

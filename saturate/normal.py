@@ -232,6 +232,7 @@ def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
             image[term.id] = fresh.number(constant, term.dtype)
             continue
         new = image[term.id] = rebuild(fresh, term, tuple(image[a.id] for a in term.args))
+        fresh.learn(new, term.facts)
         other = first.setdefault((form, term.dtype), new)
         if other is not new:
             equal.append((other, new))

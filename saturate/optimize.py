@@ -20,7 +20,8 @@ from saturate.errors import ArgumentError
 from saturate.extract import EXTRACTORS
 from saturate.extract.report import Report
 from saturate.facts import FINITE, NONNEG, NONZERO, Facts
-from saturate.improve import Improved, improve
+from saturate.improve import STOPPED, Improved, improve
+from saturate.observe import assumptions, observed
 from saturate.op import Type
 from saturate.program import Program
 from saturate.reporting import report_of
@@ -66,10 +67,12 @@ class Optimized:
 
     def __call__(self, *args: Any, cotangent: Any = None, **named: Any) -> Any:
         """The value, or `(value, gradients)`; raises `ArgumentError` where arguments do not fit."""
+        if cotangent is not None and COTANGENT in self._signature.arguments:
+            named = {**named, COTANGENT: cotangent}
         given = self._signature.inputs(args, named)
         if self._needs_cotangent:
             given[COTANGENT] = self._cotangent(cotangent)
-        elif cotangent is not None:
+        elif cotangent is not None and COTANGENT not in self._signature.arguments:
             raise ArgumentError(
                 f"{self.program.name} takes no cotangent: its value is a scalar, or no gradient was asked for; scale "
                 "the gradients, or call backward(residuals, cotangent)"
@@ -81,7 +84,9 @@ class Optimized:
 
     @property
     def _needs_cotangent(self) -> bool:
-        return any(i.name == COTANGENT for i in self.program.inputs) and not self._signature.is_program
+        """Whether the cotangent is an input that is no argument of the function or program that was given."""
+        taken = COTANGENT in self._signature.arguments
+        return not taken and any(i.name == COTANGENT for i in self.program.inputs)
 
     def _cotangent(self, cotangent: Any) -> Any:
         if cotangent is None:
@@ -95,7 +100,7 @@ class Optimized:
         """`(value, residuals)`: the value, and what `backward` reads."""
         self._needs_gradients("forward")
         _, forward, _ = self._halves
-        given = self._signature.inputs(args, named)
+        given = self._signature.inputs(args, named, without=COTANGENT)
         results = forward(**{i.name: given[i.name] for i in forward.program.inputs})
         count = len(self.program.outputs)
         return self._signature.value(results[:count]), tuple(results[count:])
@@ -154,27 +159,44 @@ def optimize(
     are counts with seconds as a backstop, so that equal input gives equal text. With `check` the answer is checked
     before it is returned. Raises errors of `saturate.errors`, each saying what came and what to do.
     """
-    _refuse(target, exact, extractor, memory, accuracy)
+    _refuse(target, exact, extractor, memory)
+    _refuse_figures(accuracy, limits, seed)
     known = signature(f, examples, wrt)
     baseline = _baseline(known)
-    facts = _facts(baseline, known)
-    plain = (without_zeros(baseline, facts),)
-    judge = _judge(baseline, plain, known, accuracy, samples, seed)
     laws = _admitted(rules, exact)
-    if exact == "bitwise":
-        improved = Improved(share(baseline), {}, (), (), ())
-    else:
-        improved = improve(baseline, laws, limits, extractor, facts, judge)
+    plain: tuple[Program, ...] = ()
+    assumed: tuple[str, ...] = ()
+    try:
+        few = _drawn(baseline, known, seed, 3)
+        given = _facts(baseline, known, few)
+        assumed = tuple(assumptions(baseline, given))
+        plain = (without_zeros(baseline, given),)
+        judge = _judge(baseline, plain, known, accuracy, samples, seed)
+        if exact == "bitwise":
+            improved = _shared(baseline)
+        else:
+            improved = improve(baseline, laws, limits, extractor, lambda p: _facts(p, known, few), judge)
+    except KeyboardInterrupt:
+        judge, improved = Judge(baseline, (), 4.0), _shared(baseline, STOPPED)
+    report = report_of(baseline, improved, judge, exact, laws, _notes(known, accuracy), assumed)
     best = Optimized(
-        improved.program, baseline, target, report_of(baseline, improved, judge, exact, laws), dict(improved.laws),
-        known, known.arrays(baseline), plain,
+        improved.program, baseline, target, report, dict(improved.laws), known, known.arrays(baseline), plain,
     )  # fmt: skip
     return _checked(best, seed) if check else best
 
 
+def _shared(baseline: Program, *notes: str) -> Improved:
+    """The baseline with shared work, where no law is admitted or no time was given."""
+    return Improved(share(baseline), {}, (), (), notes)
+
+
 def _checked(best: Optimized, seed: int) -> Optimized:
     """The program with its certificate in the report; the shared baseline where the check fails."""
-    certificate = best.check(trials=4, seed=seed)
+    try:
+        certificate = best.check(trials=4, seed=seed)
+    except KeyboardInterrupt:
+        notes = (*best.report.notes, "interrupted: the result was not checked")
+        return replace(best, report=replace(best.report, notes=notes))
     if certificate.passed:
         return replace(best, report=replace(best.report, check=certificate))
     plain = replace(best, program=share(best.baseline), laws={})
@@ -184,7 +206,13 @@ def _checked(best: Optimized, seed: int) -> Optimized:
     return replace(plain, report=report)
 
 
-def _refuse(target: str, exact: str, extractor: str, memory: None, accuracy: float | None) -> None:
+def _notes(known: Signature, accuracy: float | None) -> list[str]:
+    """What the user may not expect: lines that promote to a wider dtype, accuracy that nothing measured."""
+    promotions = known.traced.promotions if known.traced else ()
+    return [*promotions, *(["accuracy was not measured: accuracy=None"] if accuracy is None else [])]
+
+
+def _refuse(target: str, exact: str, extractor: str, memory: None) -> None:
     for what, given, known in (
         ("target", target, tuple(RUNNERS)),
         ("exact", exact, EXACTNESS),
@@ -194,8 +222,15 @@ def _refuse(target: str, exact: str, extractor: str, memory: None, accuracy: flo
             raise ArgumentError(f"optimize needs {what} to be one of {', '.join(known)}; got {given!r}")
     if memory is not None:
         raise ArgumentError(f"optimize takes only memory=None for now, got {memory!r}: leave it out")
-    if accuracy is not None and not accuracy >= 1:
+
+
+def _refuse_figures(accuracy: Any, limits: Any, seed: Any) -> None:
+    if accuracy is not None and not (isinstance(accuracy, int | float) and accuracy >= 1):
         raise ArgumentError(f"optimize needs accuracy of at least 1, or None to turn it off; got {accuracy!r}")
+    if not isinstance(limits, Limits):
+        raise ArgumentError(f"optimize needs limits as Limits(seconds, nodes, rounds), got {limits!r}")
+    if not isinstance(seed, int) or seed < 0:
+        raise ArgumentError(f"optimize needs seed as a whole number from 0 on, got {seed!r}")
 
 
 def _baseline(known: Signature) -> Program:
@@ -212,40 +247,53 @@ def _baseline(known: Signature) -> Program:
 
 
 def _admitted(rules: Sequence[Law] | None, exact: str) -> tuple[Law, ...]:
-    laws = CATALOGUE if rules is None else tuple(rules)
+    laws = CATALOGUE if rules is None else rules
+    if not isinstance(laws, Sequence):
+        raise ArgumentError(f"rules needs a list of laws, such as [*CATALOGUE, mine], got {laws!r}")
     for law in laws:
         if not isinstance(law, Law):
             raise ArgumentError(f"rules needs laws declared with @law, got {law!r}")
     return tuple(law for law in laws if EXACTNESS.index(law.exact) <= EXACTNESS.index(exact))
 
 
-def _facts(baseline: Program, known: Signature) -> dict[str, Facts]:
-    """Facts of inputs: finite by contract unless the example is not; signs from bounds."""
+def _facts(program: Program, known: Signature, samples: Sequence[Sample]) -> dict[str, Facts]:
+    """Inputs are finite by contract unless the example is not, with signs from bounds; what the samples show besides."""
     found: dict[str, Facts] = {}
-    for given in baseline.inputs:
+    for given in program.inputs:
         facts = input_facts(given.type)
         example = known.example(given.name)
         if isinstance(example, np.ndarray) and example.dtype.kind == "f" and not np.isfinite(example).all():
             facts -= {FINITE, NONNEG, NONZERO}
         found[given.value] = facts
-    return found
+    return found | observed(program, found, samples)
 
 
 def _judge(
-    baseline: Program, plain: Sequence[Program], known: Signature, accuracy: float | None, given: Sequence[Sequence[Any]] | None, seed: int
+    baseline: Program,
+    plain: Sequence[Program],
+    known: Signature,
+    accuracy: float | None,
+    given: Sequence[Sequence[Any]] | None,
+    seed: int,
 ) -> Judge:
     """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts everything."""
     if accuracy is None:
         return Judge(baseline, (), 4.0, plain)
     if given is not None:
+        if not isinstance(given, Sequence) or not given or not all(isinstance(g, tuple | list) for g in given):
+            raise ArgumentError(f"samples needs a list of at least one tuple of arguments, got {given!r}")
         drawn = tuple(
             Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k))) for k, args in enumerate(given)
         )
         return Judge(baseline, drawn, accuracy, plain)
     size = max(1, sum(i.type.size for i in baseline.inputs))
     trials = max(3, min(10, MEASURED_ELEMENTS // size))
+    return Judge(baseline, _drawn(baseline, known, seed, trials), accuracy, plain)
+
+
+def _drawn(baseline: Program, known: Signature, seed: int, trials: int) -> tuple[Sample, ...]:
     examples = known.arrays(baseline)
-    return Judge(baseline, draw(baseline.inputs, seed, trials, [examples] if examples else None), accuracy, plain)
+    return draw(baseline.inputs, seed, trials, [examples] if examples else None)
 
 
 __all__ = ["Limits", "Optimized", "Type", "optimize"]

@@ -24,12 +24,10 @@ from saturate.rules.law import Law
 
 
 def report_of(
-    baseline: Program, improved: Improved, judge: Judge, exact: str, laws: Sequence[Law], promotions: Sequence[str] = ()
+    baseline: Program, improved: Improved, judge: Judge, exact: str, laws: Sequence[Law], notes: Sequence[str] = (),
+    assumed: Sequence[str] = (),
 ) -> Report:
     """The report of an optimization; its check is added once it was run."""
-    notes = [*improved.notes, *promotions]
-    if not judge.samples:
-        notes.append("accuracy was not measured: accuracy=None")
     last = improved.passes[-1] if improved.passes else None
     return Report(
         title=baseline.name,
@@ -49,8 +47,8 @@ def report_of(
             bound_by=last.extraction.bound_by,
         ),
         accuracy=_accuracy(improved, judge),
-        assumptions=_assumptions(laws, improved, exact),
-        notes=tuple(notes),
+        assumptions=(*_assumptions(laws, improved, exact), *assumed),
+        notes=(*improved.notes, *notes),
     )
 
 
