@@ -56,14 +56,14 @@ def contracted(instance: Problem) -> Reduced:
     return state.result()
 
 
-def reduced(start: Reduced, upper: float, clock: Clock) -> Reduced:
-    """Apply every reduction until it no longer pays, or the clock is over.
+def reduced(start: Reduced, upper: float, clock: Clock, rounds: int = ROUNDS) -> Reduced:
+    """Apply every reduction until it no longer pays, `rounds` times, or until the clock is over.
 
     Nodes that no extraction of cost `upper` or less uses go too.
     """
     state = _State(start, upper)
     try:
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             clock.check(sum(state.size()))
             if len(state.live()) > MOST_CLASSES or not state.round(clock):
                 break

@@ -19,7 +19,7 @@ from saturate.extract.problem import problem
 
 def chain(count: int) -> Classes:
     """Each class over the next, or over the next two at half the cost: deep, and all of it shared."""
-    groups = [
+    groups: list[list[tuple[str, list[int], float]]] = [
         [("f", [c + 1], 1.0), ("g", [c + 1, min(c + 2, count - 1)], 0.5)]
         if c < count - 1
         else [("leaf", [], 1.0)]
