@@ -31,7 +31,7 @@ UNREFERENCED = 2.0**16
 PERTURBED = 2
 """So many times the baseline is measured with moved roundings too: at one point it can be right by luck."""
 MILD = ("normal", "ties", "zeros", "scale 1e-3")
-"""Kinds of samples on which another form of the baseline must be right before its errors are believed elsewhere."""
+"""Where another form of the baseline must be right before its errors are believed elsewhere."""
 LONG_FLOPS = 1e8
 """`longdouble` has no BLAS; programs with more flops in contractions than this are referred to float64."""
 
