@@ -20,7 +20,8 @@ STYLE = """
 .saturate .tile { border: 1px solid #dfe4ea; border-radius: 8px; padding: .6rem 1rem; min-width: 8.5rem; }
 .saturate .tile b { display: block; font-size: 1.3rem; font-weight: 650; white-space: nowrap; }
 .saturate .tile.best { background: #eef7f1; border-color: #b9dcc5; color: #14532d; }
-.saturate table { border-collapse: collapse; width: 100%; color: inherit; font-variant-numeric: tabular-nums; }
+.saturate table { border-collapse: collapse; width: 100%; color: inherit;
+  font-variant-numeric: tabular-nums; }
 .saturate th { text-align: left; font-weight: 500; color: #5b6675; border-bottom: 1px solid #cbd2da;
   font-size: .85rem; }
 .saturate th, .saturate td { padding: .28rem .9rem .28rem 0; vertical-align: top; background: none; }

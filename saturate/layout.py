@@ -46,7 +46,7 @@ def rows(rank: Sequence[int], joined: Mapping[int, Sequence[int]], sweeps: int =
 
 
 def wrapped(lines: Sequence[Sequence[int]], width: Sequence[float], limit: float) -> list[list[int]]:
-    """Rows wider than `limit` as several; boxes are dealt out in turn, each in its order from left to right."""
+    """Rows wider than `limit` as several; boxes are dealt out in turn, in their order from the left."""
     found: list[list[int]] = []
     for line in lines:
         total = sum(width[c] + GAP for c in line)

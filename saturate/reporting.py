@@ -24,7 +24,12 @@ from saturate.rules.law import Law
 
 
 def report_of(
-    baseline: Program, improved: Improved, judge: Judge, exact: str, laws: Sequence[Law], notes: Sequence[str] = (),
+    baseline: Program,
+    improved: Improved,
+    judge: Judge,
+    exact: str,
+    laws: Sequence[Law],
+    notes: Sequence[str] = (),
     assumed: Sequence[str] = (),
 ) -> Report:
     """The report of an optimization; its check is added once it was run."""
@@ -99,7 +104,8 @@ def _matched(improved: Improved) -> tuple[LawMatches, ...]:
         for name, run in found.search.saturation.laws.items():
             matches, seconds = total.get(name, (0, 0.0))
             total[name] = (matches + run.matches, seconds + run.seconds)
-    return tuple(LawMatches(name=n, matches=m, seconds=s) for n, (m, s) in total.items() if m and "(" not in n)
+    most = sorted(total.items(), key=lambda law: (-law[1][0], law[0]))  # the engine reports in no fixed order
+    return tuple(LawMatches(name=n, matches=m, seconds=s) for n, (m, s) in most if m and "(" not in n)
 
 
 def _searched(improved: Improved) -> Searched | None:
@@ -120,8 +126,12 @@ def _accuracy(improved: Improved, judge: Judge) -> Accuracy:
     return Accuracy(
         factor=judge.factor if judge.samples else None,
         reference=judge.reference,
-        results=tuple(ResultError(name=r.name, baseline=r.baseline_error, chosen=r.error) for r in judge.rows),
-        barred=tuple(Barred(step=b.partition(":")[0], why=b.partition(":")[2].strip()) for b in improved.barred),
+        results=tuple(
+            ResultError(name=r.name, baseline=r.baseline_error, chosen=r.error) for r in judge.rows
+        ),
+        barred=tuple(
+            Barred(step=b.partition(":")[0], why=b.partition(":")[2].strip()) for b in improved.barred
+        ),
     )
 
 
@@ -129,5 +139,7 @@ def _assumptions(laws: Sequence[Law], improved: Improved, exact: str) -> tuple[s
     """What has to hold for the result to be equal: finite inputs, and laws whose class needs more than that."""
     found = ["inputs are finite where their examples are"] if exact != "bitwise" else []
     used = set(improved.laws.values())
-    found += [f"{law.name}: {law.doc.splitlines()[0]}" for law in laws if law.name in used and law.exact == "domain"]
+    found += [
+        f"{law.name}: {law.doc.splitlines()[0]}" for law in laws if law.name in used and law.exact == "domain"
+    ]
     return tuple(found)

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from golden_files import Golden
+from notebook_display import shown
 
 from saturate import Limits, Type, grad
 from saturate.demos import softmax
@@ -90,8 +91,9 @@ def test_text_is_escaped_and_law_edges_are_marked(tmp_path: Path, golden: Golden
     assert made.svg.count('class="edge found"') == 1
     assert made.svg.count('class="class root"') == 1
     golden.check(made.svg, suffix=".svg")
+    assert shown(made)["image/svg+xml"] == made.svg
     made.save(tmp_path / "graph.svg")
-    assert (tmp_path / "graph.svg").read_text("utf-8") == made.svg == made._repr_svg_()
+    assert (tmp_path / "graph.svg").read_text("utf-8") == made.svg
 
 
 def test_nothing_can_be_drawn() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from layers import ENGINES, LAYERS, OPS, UPWARD, Import, circle, faults, imports, layer, modules, short
 
-ORDER = " ".join(LAYERS).split()
+ORDER: list[str] = [name for line in LAYERS for name in line.split()]
 MODULES = modules()
 IMPORTS = [i for name, path in MODULES.items() for i in imports(name, path.read_text("utf-8"), set(MODULES))]
 
@@ -30,7 +30,7 @@ def test_every_exception_is_needed() -> None:
 
 
 def test_ops_import_one_way() -> None:
-    order = OPS.split()
+    order: list[str] = [*OPS.split()]
     inside = {short(m).removeprefix("ops.") for m in MODULES if m.startswith("saturate.ops.")}
     assert inside == set(order)
     upward = [

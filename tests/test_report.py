@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 from golden_files import Golden
+from notebook_display import shown
 from report_example import AFTER, BARE, BEFORE, FULL
 from rich.console import Console
 
 from saturate.extract import units
 from saturate.extract.report import Accuracy, Barred, Chosen, Steps
+from saturate.extract.report_html import fragment
 
 
 def test_totals_are_sums_over_the_steps() -> None:
@@ -160,15 +162,16 @@ def test_page_stands_alone(tmp_path: Path) -> None:
 
 
 def test_bars_are_drawn_to_one_scale() -> None:
-    widths = [float(w) for w in re.findall(r"width:([\d.]+)%", FULL._repr_html_().partition("</style>")[2])]
+    widths = [float(w) for w in re.findall(r"width:([\d.]+)%", fragment(FULL).partition("</style>")[2])]
     assert widths == [12.9, 100.0, 13.8, 100.0, 0.6]
 
 
 def test_notebook_gets_the_page_without_its_frame() -> None:
-    text = FULL._repr_html_()
+    text = fragment(FULL)
+    assert shown(FULL)["text/html"] == text
     assert "<html" not in text
     assert "article" in parsed(text).seen
-    assert "Before" in parsed(BARE._repr_html_()).text
+    assert "Before" in parsed(fragment(BARE)).text
 
 
 def test_plain_data_is_strict_json() -> None:
