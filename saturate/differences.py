@@ -25,14 +25,28 @@ SAMPLES = 3
 
 
 def differences(reference: Program, runs: Sequence[Run], rule: Rule) -> tuple[DifferenceCheck, ...]:
-    """Each gradient against the derivative of the first output, times the cotangent where there is one.
+    """Each gradient against the derivative of an output, times the cotangent where there is one.
 
-    One direction has the signs of the gradient, so that nothing cancels; the other is free.
+    A program does not say which of several outputs its gradients are of: it is the one that they fit. One direction
+    has the signs of the gradient, so that nothing cancels; the other is free.
     """
-    if not reference.gradients or not reference.types[reference.outputs[0]].is_float:
-        return ()
+    tried = [_of_output(reference, output, runs, rule) for output in dict.fromkeys(_outputs(reference))]
+    fitting = [checks for checks in tried if all(c.passed for c in checks)]
+    return (fitting or tried or [()])[0]
+
+
+def _outputs(reference: Program) -> tuple[str, ...]:
+    """The outputs that gradients can be of: floats of the shape of the cotangent, without one scalars."""
+    shape = next((i.type.shape for i in reference.inputs if i.name == COTANGENT), ())
+    types = reference.types
+    return tuple(v for v in reference.outputs if types[v].is_float and types[v].shape == shape)
+
+
+def _of_output(
+    reference: Program, output: str, runs: Sequence[Run], rule: Rule
+) -> tuple[DifferenceCheck, ...]:
     smooth = [run for run in runs if run.sample.kind in SMOOTH][:SAMPLES]
-    value = replace(reference, outputs=reference.outputs[:1], gradients=())
+    value = replace(reference, outputs=(output,), gradients=())
     slots = {given.name: slot for slot, given in enumerate(reference.inputs)}
     checks: list[DifferenceCheck] = []
     for k, (name, _) in enumerate(reference.gradients, start=len(reference.outputs)):
