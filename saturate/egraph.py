@@ -39,6 +39,9 @@ def _facts_text() -> str:
     lines = [
         f"(relation {fact} (T))\n(relation {fact}s (MS))\n(relation todo-{fact} (MS MS))" for fact in FACTS
     ]
+    lines.append(
+        "(relation signs (MS))\n(relation todo-sign (MS MS))"
+    )  # products of squares and of what is nonneg
     for name, sorts in CONSTRUCTORS.items():
         lines.append(f"(function from-{name} ({' '.join(sorts)}) String :merge old)")
     members = """
@@ -64,15 +67,19 @@ def _facts_text() -> str:
 (rule ((= e (Fn3 f d x y z)) (= s (free x)) (= t (free y)) (= u (free z)))
       ((set (free e) (set-union s (set-union t u))) (set (dtype e) d)) :ruleset facts)
 (rule ((= e (Red r s x)) (= f (free x)) (= d (dtype x))) ((set (free e) (set-diff f s)) (set (dtype e) d)) :ruleset facts)
-(rule ((= e (Con d k s M)) (>= k (bigrat (bigint 0) (bigint 1))) (nonnegs M)) ((nonneg e)) :ruleset facts)
+(rule ((= e (Con d k s M)) (>= k (bigrat (bigint 0) (bigint 1))) (signs M)) ((nonneg e)) :ruleset facts)
 (rule ((= e (Con d k s M)) (finites M)) ((finite e)) :ruleset facts)
 (rule ((= e (Con d k s M)) (!= k (bigrat (bigint 0) (bigint 1))) (nonzeros M) (= (set-length s) 0)) ((nonzero e)) :ruleset facts)
-(rule ((= e (Con d k s M)) (!= k (bigrat (bigint 0) (bigint 1))) (nonzeros M) (nonnegs M)) ((nonzero e)) :ruleset facts)
+(rule ((= e (Con d k s M)) (!= k (bigrat (bigint 0) (bigint 1))) (nonzeros M) (signs M)) ((nonzero e)) :ruleset facts)
 (rule ((= e (Plus d M)) (finites M)) ((finite e)) :ruleset facts)
 (rule ((= e (Plus d M)) (nonnegs M)) ((nonneg e)) :ruleset facts)
 (rule ((= e (Plus d M)) (nonnegs M) (mem M x) (nonzero x)) ((nonzero e)) :ruleset facts)
-(rule ((todo-nonneg M R) (> (multiset-length R) 0) (= x (multiset-pick R)) (> (multiset-count R x) 1))
-      ((todo-nonneg M (multiset-remove (multiset-remove R x) x))) :ruleset facts)
+(rule ((= e (Con d k s M))) ((todo-sign M M)) :ruleset facts)
+(rule ((todo-sign M R) (> (multiset-length R) 0) (= x (multiset-pick R)) (nonneg x))
+      ((todo-sign M (multiset-remove R x))) :ruleset facts)
+(rule ((todo-sign M R) (> (multiset-length R) 0) (= x (multiset-pick R)) (> (multiset-count R x) 1))
+      ((todo-sign M (multiset-remove (multiset-remove R x) x))) :ruleset facts)
+(rule ((todo-sign M R) (= (multiset-length R) 0)) ((signs M)) :ruleset facts)
 """
     for fact in FACTS:
         members += f"""
@@ -87,7 +94,20 @@ def _facts_text() -> str:
         for step in steps:
             needs = " ".join(f"({n} x)" for n in step.needs)
             lines.append(f'(rule ((= e (Fn1 "{name}" d x)) {needs}) (({step.result} e)) :ruleset facts)')
-    return "\n".join(lines) + members + _constants_text()
+    return "\n".join(lines) + members + _choices_text() + _constants_text()
+
+
+def _choices_text() -> str:
+    """Facts of maximum, minimum and where: what both alternatives have, and for a maximum signs of one."""
+    lines: list[str] = []
+    for node in ('(Fn2 "maximum" d x y)', '(Fn2 "minimum" d x y)', '(Fn3 "where" d c x y)'):
+        for fact in FACTS:
+            lines.append(f"(rule ((= e {node}) ({fact} x) ({fact} y)) (({fact} e)) :ruleset facts)")
+    for x in "xy":
+        largest = '(= e (Fn2 "maximum" d x y))'
+        lines.append(f"(rule ({largest} (nonneg {x})) ((nonneg e)) :ruleset facts)")
+        lines.append(f"(rule ({largest} (nonneg {x}) (nonzero {x})) ((nonzero e)) :ruleset facts)")
+    return "\n".join(lines) + "\n"
 
 
 def _constants_text() -> str:
@@ -160,7 +180,7 @@ class EGraph:
         try:
             return list(self._graph.run_program(*self._graph.parse_program(text)))
         except bindings.EggSmolError as error:
-            raise EGraphError(f"the e-graph refused a merge or a rule: {error}") from error
+            raise EGraphError(f"the e-graph refuses a merge or a rule: {error}") from error
 
     def load(self, terms: Iterable[Term]) -> None:
         """Add terms, operands before readers, with their facts."""

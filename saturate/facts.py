@@ -37,7 +37,7 @@ UNARY_FACTS: tuple[Step, ...] = tuple(
     )
     + _steps(("expit", "ndtr"), ((), NONNEG), ((FINITE,), FINITE), ((FINITE,), NONZERO))
     + _steps(("sqrt",), ((), NONNEG), ((NONNEG, FINITE), FINITE), ((NONNEG, NONZERO), NONZERO))
-    + _steps(("recip",), ((NONNEG,), NONNEG), ((NONZERO,), FINITE), ((FINITE,), NONZERO))
+    + _steps(("recip",), ((NONNEG,), NONNEG), ((NONZERO, FINITE), FINITE), ((FINITE,), NONZERO))
     + _steps(("abs",), ((), NONNEG), ((FINITE,), FINITE), ((NONZERO,), NONZERO))
     + _steps(("log", "log2", "log10"), ((NONNEG, NONZERO, FINITE), FINITE))
     + _steps(("log1p",), ((NONNEG, FINITE), FINITE), ((NONNEG,), NONNEG))
@@ -65,12 +65,16 @@ BOOLEAN_FUNCTIONS = frozenset(
 """Functions whose result is a boolean."""
 
 
+ROUNDING_CASTS = ("cast:int", "cast:uint")
+"""Casts that make zero of what is not zero."""
+
+
 def of_function(name: str, operands: tuple[Facts, ...]) -> Facts:
     """Facts of `name` applied to operands with these facts."""
     if name in BOOLEAN_FUNCTIONS:
         return frozenset((FINITE, NONNEG))
     if name.startswith("cast:"):
-        return operands[0]
+        return operands[0] - {NONZERO} if name.startswith(ROUNDING_CASTS) else operands[0]
     if name in ("maximum", "minimum", "where"):
         return _of_choice(name, operands[-2], operands[-1])
     return frozenset(s.result for s in BY_FUNCTION.get(name, ()) if operands[0].issuperset(s.needs))

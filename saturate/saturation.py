@@ -1,8 +1,8 @@
 """Running laws on an e-graph: the schedule, its limits and the log; it knows no single law.
 
-What only simplifies runs to the end after every step. What explores runs one round at a time: twice alone, as merging
-sums before the first factoring loses shared factors, then with the merging of sums. The engine has no limit of its
-own inside a round, so size and clock are read between rounds.
+What only simplifies runs to the end after every step. What explores runs one round at a time: twice alone, as
+merging sums before the first factoring loses shared factors, then with the merging of sums. The engine has no
+limit of its own inside a round, so size and clock are read between rounds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from time import perf_counter
 
 from saturate.algebra import Term
 from saturate.egraph import EGraph, LawRun, TermClasses
+from saturate.errors import EGraphError
 from saturate.rules.compile import rules_text
 from saturate.rules.law import Law
 
@@ -25,8 +26,8 @@ SATURATED, NODE_LIMIT, TIME_LIMIT, ROUND_LIMIT, INTERRUPTED = (
 class Limits:
     """When a search ends: rounds of exploration, e-nodes, and seconds as a backstop.
 
-    Counts come first, so that the same input gives the same answer on any machine; a limit that ends a search is
-    named in the report.
+    Counts come first, so that the same input gives the same answer on any machine; a limit that ends a search
+    is named in the report.
     """
 
     seconds: float = 60.0
@@ -57,15 +58,55 @@ def saturate(
 ) -> Saturation:
     """Load terms (operands first), state the equal pairs, run the laws, read the classes.
 
-    An interrupt (Ctrl-C) between rounds ends the search with what was found.
+    An interrupt (Ctrl-C) between rounds ends the search with what was found. Raises `EGraphError` where two
+    different constants or dtypes meet in one class, naming the laws that brought them there.
     """
-    graph = EGraph(rules_text(laws))
-    graph.load(terms)
-    for a, b in equal:
-        graph.union(a, b)
-    rounds: list[Round] = []
-    stopped = _run(graph, limits, rounds)
-    return Saturation(graph.classes(), stopped, tuple(rounds), graph.runs)
+    given = _Given(tuple(terms), tuple(equal), limits)
+    laws = tuple(laws)
+    try:
+        return given.searched(laws)
+    except EGraphError as error:
+        raise _blamed(given, laws, error) from error
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a search starts from, so that it can be run again with fewer laws."""
+
+    terms: tuple[Term, ...]
+    equal: tuple[tuple[Term, Term], ...]
+    limits: Limits
+
+    def searched(self, laws: tuple[Law, ...]) -> Saturation:
+        graph = EGraph(rules_text(laws))
+        graph.load(self.terms)
+        for a, b in self.equal:
+            graph.union(a, b)
+        rounds: list[Round] = []
+        stopped = _run(graph, self.limits, rounds)
+        return Saturation(graph.classes(), stopped, tuple(rounds), graph.runs)
+
+    def fails(self, laws: tuple[Law, ...]) -> bool:
+        try:
+            self.searched(laws)
+        except EGraphError:
+            return True
+        return False
+
+
+def _blamed(given: _Given, laws: tuple[Law, ...], error: EGraphError) -> EGraphError:
+    """The error with the laws that it takes: run again, each law is left out that it fails without."""
+    if given.fails(()):
+        return EGraphError(
+            f"the program's own terms and facts contradict each other, without any law: {error}"
+        )
+    guilty = laws
+    for law in laws:
+        fewer = tuple(other for other in guilty if other is not law)
+        if given.fails(fewer):
+            guilty = fewer
+    named = "; ".join(f"{law} ({law.line})" for law in guilty)
+    return EGraphError(f"a law is false or needs a condition, one of: {named}: {error}")
 
 
 def _run(graph: EGraph, limits: Limits, rounds: list[Round]) -> str:
@@ -85,6 +126,7 @@ def _run(graph: EGraph, limits: Limits, rounds: list[Round]) -> str:
             if perf_counter() - start > limits.seconds:
                 return TIME_LIMIT
     except KeyboardInterrupt:
+        graph.run("facts", saturate=True)  # what a law just made has no dtype and no indices yet
         return INTERRUPTED
     return ROUND_LIMIT
 
