@@ -120,16 +120,17 @@ class _Source:
         return self._function(FORWARD, arguments, doc, steps(halves.forward), self.names, end)
 
     def _backward(self, halves: Split) -> str:
-        names, cotangent = self._backward_names(halves.backward), COTANGENT
-        if halves.backward.inputs[-1].value not in self.program.types:
-            cotangent += f"={self._one(halves.backward)}"
+        names, found = self._backward_names(halves.backward), steps(halves.backward)
         unpacked = [names[v] for v in halves.residuals]
         start = listed("", unpacked, f" = {RESIDUALS}") if unpacked else []
         end = listed("return ", [names[v] for v in halves.backward.outputs])
         doc = "The gradients, for the residuals and the cotangent of the value."
-        return self._function(
-            BACKWARD, [RESIDUALS, cotangent], doc, steps(halves.backward), names, end, start
-        )
+        text = self._function(BACKWARD, [RESIDUALS, COTANGENT], doc, found, names, end, start)
+        if halves.backward.inputs[-1].value in self.program.types:
+            return text
+        weak = f"broadcast_to({COTANGENT}" not in text
+        one = self._one(halves.backward, weak)
+        return text.replace(f"({RESIDUALS}, {COTANGENT})", f"({RESIDUALS}, {COTANGENT}={one})", 1)
 
     def _backward_names(self, backward: Program) -> dict[str, str]:
         """Names in `backward`, where the gradients may be products of those of the joint function."""
@@ -147,9 +148,12 @@ class _Source:
                 names[node.value] = next(fresh)
         return names
 
-    def _one(self, backward: Program) -> str:
+    def _one(self, backward: Program, weak: bool) -> str:
+        """The cotangent 1: a Python number where NumPy's weak promotion gives every gradient its dtype."""
         dtype = backward.inputs[-1].type.dtype
-        same = all(backward.types[v].dtype == dtype for v in backward.outputs)
+        same = (weak or dtype == "float64") and all(
+            backward.types[v].dtype == dtype for v in backward.outputs
+        )
         return "1.0" if same else f"{self.style.module}.{dtype}(1.0)"
 
     def _value(self) -> str:
