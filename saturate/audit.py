@@ -141,7 +141,8 @@ def node_value(
                 return REDUCE[head[0]](aligned[0], axis=axes), frozenset(every) - summed
             product: AnyArray = reduce(np.multiply, aligned, np.asarray(float(head[0])))
             missing = np.prod([float(i.size) for i in summed - frozenset(every)])
-            return product.sum(axis=axes) * missing, frozenset(every) - summed
+            total: AnyArray = product.sum(axis=axes) if axes else product
+            return total * missing, frozenset(every) - summed
         case "plus":
             return reduce(
                 np.add, (arranged(v, f, every) for v, f in zip(args, frees, strict=True))

@@ -1,9 +1,10 @@
 """Equality by computation: sum-of-products normal forms of terms; it searches nothing.
 
 A form maps monomials to exact coefficients; a monomial is a product of atoms with integer exponents. A sum over
-indices splits off the factors that lack them, splits into connected parts, and what is left becomes an atom. The
-reciprocal of a monomial that is nowhere zero negates exponents. Everything else is an atom over the forms of its
-operands. A form that would pass `LIMIT` monomials is frozen as an atom, so the cost stays linear in the program.
+indices splits off the finite factors that lack them, splits into connected parts, and what is left becomes an
+atom. The reciprocal of a monomial that is nowhere zero negates exponents. Everything else is an atom over the
+forms of its operands. A form that would pass `LIMIT` monomials is frozen as an atom, so the cost stays linear in
+the program.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class NormalForms:
         return all(FINITE in self._atoms[a].facts for a, _ in monomial)
 
     def _sum(self, forms: Iterable[Form]) -> Form | None:
-        """The sum of forms; None where terms cancel that may be infinite, or where it grows past the limit."""
+        """The sum of forms; None where terms cancel that may be infinite, or where it passes the limit."""
         total: dict[Monomial, Fraction] = {}
         for form in forms:
             for monomial, k in form:
@@ -113,7 +114,7 @@ class NormalForms:
         product: Form | None = (((), k),) if k != 0 else ()
         for factor in term.args:
             form = self.of(factor)
-            if product is None or len(product) * len(form) > LIMIT:
+            if product is None or len(product) * len(form) > LIMIT or not self._distributes(product, form):
                 return self._frozen(term)
             product = self._sum(((self._merge(m, n), a * b),) for m, a in product for n, b in form)
         if product is not None and summed:
@@ -122,6 +123,12 @@ class NormalForms:
             return self._frozen(term)
         return product
 
+    def _distributes(self, a: Form, b: Form) -> bool:
+        """Whether a·b may be multiplied out: ∞·(3 − 1) is infinite, and ∞·3 − ∞·1 is no number."""
+        return (len(b) <= 1 or all(self._finite(m) for m, _ in a)) and (
+            len(a) <= 1 or all(self._finite(m) for m, _ in b)
+        )
+
     def _merge(self, left: Monomial, right: Monomial) -> Monomial:
         exponents = dict(left)
         for atom, e in right:
@@ -129,13 +136,19 @@ class NormalForms:
         return tuple(sorted((a, e) for a, e in exponents.items() if e != 0))
 
     def _summed(self, monomial: Monomial, k: Fraction, summed: Indices) -> Form:
-        """k · Σ_summed of a monomial, split into what lacks the indices and connected parts."""
-        outside = [(a, e) for a, e in monomial if not self._atoms[a].free & summed]
+        """k · Σ_summed of a monomial, split into what lacks the indices and connected parts.
+
+        What may be infinite stays in the sum, as Σ_j ∞·(3, −1) is no number, and ∞·Σ_j (3, −1) is infinite.
+        """
         inside = [(a, e) for a, e in monomial if self._atoms[a].free & summed]
         missing = summed.difference(*(self._atoms[a].free for a, _ in inside))
         for index in missing:
             k *= index.size
-        found: Monomial = tuple(outside)
+        if inside and not self._finite(monomial):
+            stays = tuple((a, e) for a, e in monomial if (a, e) in inside or not self._finite(((a, e),)))
+            found = tuple(p for p in monomial if p not in stays)
+            return ((self._merge(found, ((self._sum_atom(stays, summed - missing), 1),)), k),)
+        found: Monomial = tuple((a, e) for a, e in monomial if not self._atoms[a].free & summed)
         while inside:
             part = [inside.pop(0)]
             indices = self._atoms[part[0][0]].free & summed
@@ -150,12 +163,12 @@ class NormalForms:
         return ((found, k),)
 
     def _sum_atom(self, part: Monomial, indices: Indices) -> int:
-        """Σ_indices of a connected product; a sum among its factors is merged where no bound index clashes."""
+        """Σ_indices of a connected product; a sum among its factors is merged where no index clashes."""
         for atom, e in part:
             inner = self._atoms[atom]
             others = [self._atoms[a].free for a, _ in part if a != atom]
             clash = bool(inner.summed & indices) or any(inner.summed & free for free in others)
-            if inner.summed and e == 1 and not clash:
+            if inner.summed and e == 1 and not clash and self._finite(part):
                 rest = tuple(p for p in part if p[0] != atom)
                 return self._sum_atom(self._merge(rest, inner.body), indices | inner.summed)
         atoms = {a: (abs(e), self._atoms[a].facts) for a, e in part}
@@ -219,7 +232,7 @@ class Simplified:
 
 
 def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
-    """Substitute constants for the terms below `roots` that are constant by computation, and pair equal ones."""
+    """Substitute numbers for the terms below `roots` that are constant by computation; pair equal ones."""
     forms = NormalForms()
     fresh = Terms()
     image: dict[int, Term] = {}

@@ -102,7 +102,7 @@ def values(rng: np.random.Generator, infinite: bool = False) -> dict[str, AnyArr
 def instances(rng: np.random.Generator, law: Law, terms: Terms, count: int = 3) -> None:
     """Add terms in which the law may match: its left side over leaves that meet its conditions.
 
-    Which indices the leaves have and which are summed is left to chance, so that a law that looks at too few of
+    Which indices the leaves have and which are summed is left to chance: a law that looks at too few of
     them fires where it must not.
     """
     for _ in range(count):
