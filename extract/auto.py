@@ -33,8 +33,9 @@ def auto(
 ) -> Extraction:
     """The best answer of the portfolio within the limit, with the best bound.
 
-    With `seconds=None` only counted work ends the search (`work` steps of about a microsecond, two million
-    where not given): then the same classes, seed, warm start and work give the same choice on every machine.
+    With `seconds=None` only counted work ends the search (`work` steps of two to five microseconds, two
+    million where not given): then the same classes, seed, warm start and work give the same choice on every
+    machine.
     """
     counted = seconds is None
     if counted and work is None:
@@ -60,7 +61,7 @@ def _first(part: Part, clock: Clock, seed: int) -> None:
     """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most small parts."""
     if len(part.model.owner) <= LARGE:
         units = FIRST_UNITS if clock.work is None else clock.work / 2 / STEPS_PER_UNIT
-        _cpsat(part, clock, 0.5, seed, units=units)
+        _cpsat(part, clock, 0.6, seed, units=units)
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:

@@ -15,7 +15,7 @@ class Clock:
     """`seconds=None` is no time limit; then only counted steps end the search, and the answer repeats
     exactly.
 
-    A step is about a microsecond of work on a machine of 2024.
+    A step is two to five microseconds of work.
     """
 
     def __init__(self, seconds: float | None, work: int | None = None) -> None:

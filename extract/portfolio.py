@@ -11,6 +11,7 @@ from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock, TimeUp
 from saturate.extract.extraction import Extraction, extraction, ordered, price
 from saturate.extract.greedy import by_sets
+from saturate.extract.local import exchanges
 from saturate.extract.model import Model, model, split
 from saturate.extract.problem import Problem, problem
 from saturate.extract.reduce import Reduced, contracted, reduced
@@ -79,6 +80,7 @@ class Search:
             self.clock.check()
             greedy = by_sets(start.problem, clock=self.clock)
             self.offer(start.lift(original(start.problem, greedy)), "greedy")
+            self._polish(start)
             small = reduced(start, self.cost, self.clock)
             self.raise_bound(small.lower_bound, "classes that every extraction contains")
             self.clock.check(4 * sum(map(len, small.problem.nodes)))
@@ -90,6 +92,20 @@ class Search:
         finally:
             if collecting:
                 gc.enable()
+
+    def _polish(self, start: Reduced) -> None:
+        """Exchanges before the reductions: a lower cost lets them remove more, and a short limit has an
+        answer.
+        """
+        known = start.restrict(self.best)
+        choice = {
+            c: i
+            for c, group in enumerate(start.problem.nodes)
+            for i, n in enumerate(group)
+            if n.origin == known.get(c)
+        }
+        better = exchanges(start.problem, {**bottom_up(start.problem), **choice}, self.clock)
+        self.offer(start.lift(original(start.problem, better)), f"{self.found_by} and exchanges")
 
     def raise_bound(self, bound: float, who: str) -> None:
         """Keep a bound if it is higher."""
