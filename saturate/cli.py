@@ -204,7 +204,7 @@ def _heading(console: Console, text: str) -> None:
 def _code(console: Console, text: str) -> None:
     """Python in colour on a terminal, else the text as it is."""
     if console.is_terminal:
-        coloured = Syntax("", "python", theme="ansi_light", background_color="default").highlight(text.rstrip())
-        console.print(coloured, soft_wrap=True)
+        python = Syntax("", "python", theme="ansi_light", background_color="default")
+        console.print(python.highlight(text.rstrip()), soft_wrap=True)
     else:
         print(text.rstrip())

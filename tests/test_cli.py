@@ -125,6 +125,18 @@ def test_a_demo_shows_function_source_report_and_check(capsys: pytest.CaptureFix
     assert float(ratio[1]) >= LEAST[name]
 
 
+def test_source_is_coloured_and_never_cut_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    status, out, _ = run(capsys, "demo", "logsumexp")
+    assert status == 0
+    assert "\x1b[" in out
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert '"""logsumexp, its value and its gradients with respect to x; written by saturate.\n' in plain
+
+
 def test_optimize_writes_source_and_report(
     capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path
 ) -> None:
