@@ -126,15 +126,16 @@ def test_a_demo_shows_function_source_report_and_check(capsys: pytest.CaptureFix
 
 
 def test_source_is_coloured_and_never_cut_on_a_narrow_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "40")
-    status, out, _ = run(capsys, "demo", "logsumexp")
+    monkeypatch.setenv("COLUMNS", "30")
+    status, out, _ = run(capsys, "optimize", f"{file}:widened", "--arg", "x=13x5", "--exact", "bitwise")
     assert status == 0
     assert "\x1b[" in out
     plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
-    assert '"""logsumexp, its value and its gradients with respect to x; written by saturate.\n' in plain
+    assert '"""widened; written by saturate.\n' in plain
+    assert "np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]" in plain
 
 
 def test_optimize_writes_source_and_report(
