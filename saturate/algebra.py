@@ -262,11 +262,16 @@ class Terms:
         results: tuple[Ix | None, ...],
         operands: tuple[tuple[Term, tuple[Ix | None, ...]], ...],
         dtype: str,
+        finite: bool,
     ) -> Term:
-        """An op outside the algebra; its operands' axes carry the given indices in order."""
+        """An op outside the algebra, its operands' axes with the given indices in order.
+
+        `finite`: it makes finite values of finite operands.
+        """
         head = (key, results, tuple(indices for _, indices in operands))
         free = frozenset(i for i in results if i is not None)
-        facts = frozenset((FINITE,)) if all(FINITE in o.facts for o, _ in operands) else frozenset[str]()
+        proved = finite and all(FINITE in o.facts for o, _ in operands)
+        facts = frozenset((FINITE,)) if proved else frozenset[str]()
         return self._make("opaque", head, tuple(o for o, _ in operands), dtype, free, facts)
 
     def rename(self, a: Term, mapping: Mapping[Ix, Ix]) -> Term:

@@ -310,9 +310,16 @@ class Denoter:
             operands = tuple((x.term, tuple(self.index(a) for a in x.axes)) for x in xs)
             shapes = tuple(x.shape for x in xs)
             key = (node.op, shapes)
-            return self.terms.opaque(key, tuple(self.index(a) for a in axes), operands, node.type.dtype)
+            results = tuple(self.index(a) for a in axes)
+            return self.terms.opaque(key, results, operands, node.type.dtype, _keeps_finite(node, shapes))
 
         return self.make(build, axes, node.type.shape, node.type.dtype)
+
+
+def _keeps_finite(node: Node, shapes: tuple[tuple[int, ...], ...]) -> bool:
+    """Whether finite operands give finite results: not where ∞ is padded in, or a mean is over nothing."""
+    literals = (v for v in node.op.attributes().values() if isinstance(v, float))
+    return all(map(isfinite, literals)) and all(0 not in shape for shape in shapes)
 
 
 def _some(axis: int | None) -> int:

@@ -1,10 +1,10 @@
 """Equality by computation: sum-of-products normal forms of terms; it searches nothing.
 
-A form maps monomials to exact coefficients; a monomial is a product of atoms with integer exponents. A sum over
-indices splits off the finite factors that lack them, splits into connected parts, and what is left becomes an
-atom. The reciprocal of a monomial that is nowhere zero negates exponents. Everything else is an atom over the
-forms of its operands. A form that would pass `LIMIT` monomials is frozen as an atom, so the cost stays linear in
-the program.
+A form maps monomials to exact coefficients; a monomial is a product of atoms with integer exponents. A sum
+over indices splits off the finite factors that lack them, splits into connected parts, and what is left
+becomes an atom. The reciprocal of a monomial that is nowhere zero negates exponents. Everything else is an
+atom over the forms of its operands. A form that would pass `LIMIT` monomials is frozen as an atom, so the
+cost stays linear in the program.
 """
 
 from __future__ import annotations
@@ -291,4 +291,5 @@ def rebuild(terms: Terms, term: Term, args: tuple[Term, ...]) -> Term:
             return terms.rename(args[0], dict(term.head))
         case _:
             key, results, indices = term.head
-            return terms.opaque(key, results, tuple(zip(args, indices, strict=True)), term.dtype)
+            operands = tuple(zip(args, indices, strict=True))
+            return terms.opaque(key, results, operands, term.dtype, FINITE in term.facts)
