@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from saturate.extract.clock import Clock
 from saturate.extract.problem import Problem
 
+DEEP = 500
+
 
 class Solution:
     """A choice with the number of users of each needed class, so that an exchange is priced by what it
@@ -42,12 +44,25 @@ class Solution:
         return False
 
     def saving(self, c: int) -> float:
-        """What the solution would lose with the node of c: its cost and what only it needs."""
+        """What the solution would lose with the node of c: its cost and what only it needs.
+
+        Infinite, that is unknown, where that is more than `DEEP` classes: sweeps over deep chains stay
+        linear.
+        """
         node = self.problem.nodes[c][self.choice[c]]
-        saved = sum([self._drop(d) for d in node.kids])
-        for d in node.kids:
-            self._take(d)
-        return node.cost + saved
+        cost, stack = node.cost, list(node.kids)
+        lost: dict[int, int] = {}
+        while stack:
+            if len(lost) > DEEP:
+                return float("inf")
+            d = stack.pop()
+            lost[d] = lost.get(d, 0) + 1
+            if lost[d] == self.count[d]:
+                below = self.problem.nodes[d][self.choice[d]]
+                cost += below.cost
+                stack.extend(below.kids)
+        self.touched += len(lost)
+        return cost
 
     def _move(self, c: int, i: int) -> None:
         """Take the new children before dropping the old ones: what both share is never touched."""
