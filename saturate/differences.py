@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from saturate.certificate import DifferenceCheck
 from saturate.lift import lifted_array
 from saturate.measure import Rule, Run
 from saturate.op import AnyArray, Type
+from saturate.perturb import perturbed
 from saturate.program import Program
 from saturate.runners.evaluate import evaluate
 from saturate.samples import SMOOTH
@@ -27,8 +29,8 @@ SAMPLES = 3
 def differences(reference: Program, runs: Sequence[Run], rule: Rule) -> tuple[DifferenceCheck, ...]:
     """Each gradient against the derivative of an output, times the cotangent where there is one.
 
-    A program does not say which of several outputs its gradients are of: it is the one that they fit. One direction
-    has the signs of the gradient, so that nothing cancels; the other is free.
+    A program does not say which of several outputs its gradients are of: it is the one that they fit. One
+    direction has the signs of the gradient, so that nothing cancels; the other is free.
     """
     tried = [_of_output(reference, output, runs, rule) for output in dict.fromkeys(_outputs(reference))]
     fitting = [checks for checks in tried if all(c.passed for c in checks)]
@@ -123,21 +125,29 @@ def _slope(
     value: Program, arrays: Sequence[AnyArray], slot: int, u: AnyArray, step: float
 ) -> tuple[float, float]:
     """The derivative along u by two central differences, and a bound of its error."""
-    quotients: list[float] = []
-    size = 0.0
+    quotients: list[Any] = []
     for h in (step, step / 2):
-        ends = [_value(value, arrays, slot, arrays[slot] + t * u) for t in (h, -h)]
-        quotients.append((ends[0][0] - ends[1][0]) / (2 * h))
-        size = max(size, ends[0][1])
+        high, low = (_value(value, _moved(arrays, slot, t * u), evaluate) for t in (h, -h))
+        quotients.append((high - low) / (2 * h))
     wide, narrow = quotients
-    eps = float(np.finfo(u.dtype).eps)
-    return (4 * narrow - wide) / 3, abs(narrow - wide) + 4 * eps * size / step
+    noise = _noise(value, arrays)
+    return float((4 * narrow - wide) / 3), float(abs(narrow - wide)) + 4 * noise / step
 
 
-def _value(value: Program, arrays: Sequence[AnyArray], slot: int, x: AnyArray) -> tuple[float, float]:
-    """Σ of the output times the cotangent, and Σ of the magnitudes, with `x` in place of one argument."""
-    given = [*arrays[:slot], x, *arrays[slot + 1 :]]
-    (out,) = evaluate(value, *given)
-    factors = [a for i, a in zip(value.inputs, given, strict=True) if i.name == COTANGENT]
-    terms = out * factors[0] if factors else out
-    return float(np.sum(terms)), float(np.sum(np.abs(terms)))
+def _moved(arrays: Sequence[AnyArray], slot: int, step: AnyArray) -> list[AnyArray]:
+    return [*arrays[:slot], arrays[slot] + step, *arrays[slot + 1 :]]
+
+
+def _value(value: Program, arrays: Sequence[AnyArray], run: Callable[..., tuple[Any, ...]]) -> Any:
+    """Σ of the output times the cotangent, in the program's own dtype."""
+    (out,) = run(value, *arrays)
+    factors = [a for i, a in zip(value.inputs, arrays, strict=True) if i.name == COTANGENT]
+    return np.sum(out * factors[0] if factors else out)
+
+
+def _noise(value: Program, arrays: Sequence[AnyArray]) -> float:
+    """How far roundings move the value: what it loses by cancellation inside no look at its size can tell."""
+    plain = _value(value, arrays, evaluate)
+    moved = [_value(value, arrays, lambda p, *xs, k=k: perturbed(p, xs, k)) for k in range(2)]
+    eps = float(np.finfo(np.asarray(plain).dtype).eps)
+    return max(eps * float(abs(plain)), *(float(abs(m - plain)) for m in moved))
