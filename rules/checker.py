@@ -152,8 +152,13 @@ def _infinities(law: Law, sample: _Sampler, trials: int) -> Finding | None:
 
 def _same(law: Law, left: AnyArray, right: AnyArray) -> bool:
     if law.exact == BITWISE:
-        return bool(np.array_equal(*np.broadcast_arrays(left, right), equal_nan=True))
+        return _equal(left, right)
     return bool(np.allclose(left, right, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True))
+
+
+def _equal(left: AnyArray, right: AnyArray) -> bool:
+    a, b = np.broadcast_arrays(left, right)
+    return bool(np.array_equal(a, b, equal_nan=True))
 
 
 def _field(law: Law, sample: _Sampler) -> Finding | None:
@@ -163,7 +168,7 @@ def _field(law: Law, sample: _Sampler) -> Finding | None:
     for _ in range(3):
         values = {v: sample.rng.integers(1, FIELD, sample.shape(v)) for v in law.variables}
         left, right = (residues(side, values, sample.axes, sample.sizes) for side in (law.left, law.right))
-        if not np.array_equal(*np.broadcast_arrays(left, right)):
+        if not _equal(left, right):
             return Finding(law.name, f"the sides differ modulo {FIELD}", values, left, right)
     return None
 
@@ -228,14 +233,14 @@ def _slopes(law: Law, sample: _Sampler) -> Finding | None:
         for name in law.variables:
             along = sample.rng.standard_normal(at[name].shape)
             ends = [{**at, name: at[name] + sign * step * along} for sign in (1, -1)]
-            slopes = []
+            slopes: list[AnyArray] = []
             for side in (law.left, law.right):
                 plus, minus = (sample.side(side, end) for end in ends)
                 with np.errstate(all="ignore"):
                     slopes.append((plus - minus) / (2 * step))
-            both = np.broadcast_arrays(*slopes)
-            if not np.allclose(*both, rtol=tolerance, atol=tolerance, equal_nan=True):
-                return Finding(law.name, f"the derivatives by {name} differ", at, *both)
+            left, right = slopes
+            if not np.allclose(left, right, rtol=tolerance, atol=tolerance, equal_nan=True):
+                return Finding(law.name, f"the derivatives by {name} differ", at, left, right)
     return None
 
 

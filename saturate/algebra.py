@@ -1,7 +1,7 @@
 """The index algebra: terms over named indices, shared and hash-consed; it knows no op and no e-graph.
 
-A term has free indices instead of axes, so broadcasting and transposition are no operations. An index is a size and
-an ordinal. The kinds of term, with `head` (attributes) and `args` (operands):
+A term has free indices instead of axes, so broadcasting and transposition are no operations. An index is a
+size and an ordinal. The kinds of term, with `head` (attributes) and `args` (operands):
 
     leaf    (name, indices)      ()       an input or an array constant, its axes in order
     con     (k, summed indices)  factors  k · Σ ∏, the factors a multiset; with no factors the constant k
@@ -95,8 +95,8 @@ def show(term: Term, depth: int = 12) -> str:
 class Terms:
     """A pool of shared terms with constructors that keep the n-ary normal shape.
 
-    Products merge factors that are plain products while they stay short, and collect coefficients; sums collect
-    constants and like members; a reciprocal moves into a plain product. The rest is for laws.
+    Products merge factors that are plain products while they stay short, and collect coefficients; sums
+    collect constants and like members; a reciprocal moves into a plain product. The rest is for laws.
     """
 
     def __init__(self) -> None:
@@ -191,7 +191,8 @@ class Terms:
         factors = [self._with_equal(f, j, i) for f in a.args]
         if any(f is None for f in factors):
             return None
-        return self.con(*a.head, [f for f in factors if f is not None], a.dtype)
+        k, summed = a.head
+        return self.con(k, summed, [f for f in factors if f is not None], a.dtype)
 
     def plus(self, members: Iterable[Term], dtype: str) -> Term:
         """Sum of members; constants are added up and equal members counted."""
@@ -275,23 +276,28 @@ class Terms:
         return self._make("opaque", head, tuple(o for o, _ in operands), dtype, free, facts)
 
     def rename(self, a: Term, mapping: Mapping[Ix, Ix]) -> Term:
-        """`a` with indices renamed at once; pushed into leaves, deltas and products of those, else a `ren` term."""
+        """`a` with indices renamed at once; pushed into leaves, deltas and their products, else a `ren`."""
         pairs = {i: j for i, j in mapping.items() if i in a.free and i != j}
         if not pairs:
             return a
         if a.kind == "leaf":
             name, indices = a.head
-            return self.leaf(name, tuple(pairs.get(i, i) for i in indices), a.dtype, a.facts)
+            return self.leaf(name, tuple(_image(i, pairs) for i in indices), a.dtype, a.facts)
         if a.kind == "delta":
-            return self.delta(pairs.get(a.head[0], a.head[0]), pairs.get(a.head[1], a.head[1]), a.dtype)
+            return self.delta(_image(a.head[0], pairs), _image(a.head[1], pairs), a.dtype)
         if a.kind == "con" and not a.head[1] & set(pairs.values()) and _moves(a, set(pairs)):
-            return self.con(*a.head, [self.rename(f, pairs) for f in a.args], a.dtype)
+            k, summed = a.head
+            return self.con(k, summed, [self.rename(f, pairs) for f in a.args], a.dtype)
         free = frozenset(pairs.get(i, i) for i in a.free)
         return self._make("ren", tuple(sorted(pairs.items())), (a,), a.dtype, free, a.facts)
 
 
+def _image(index: Ix, pairs: Mapping[Ix, Ix]) -> Ix:
+    return pairs.get(index, index)
+
+
 def _is_tie_count(summed: Indices, members: list[Term]) -> bool:
-    """Whether the product counts where `a` equals its own maximum or minimum: at least once, as it is attained."""
+    """Whether the product counts where `a` equals its own maximum or minimum, which is at least once."""
     if len(members) != 1 or not members[0].head or not str(members[0].head[0]).startswith("cast:"):
         return False
     equal = members[0].args[0]

@@ -41,8 +41,8 @@ class Disagreement:
 def audit(classes: TermClasses, values: Mapping[str, AnyArray]) -> list[Disagreement]:
     """Nodes that disagree with their class, in order; empty where every law did right.
 
-    `values` holds the arrays of leaves by name, best at small sizes that are distinct primes. A class is worth
-    what the first of its nodes that can be computed is worth, nodes of the program first; each node is
+    `values` holds the arrays of leaves by name, best at small sizes that are distinct primes. A class is
+    worth what the first of its nodes that can be computed is worth, nodes of the program first; each node is
     evaluated in float64 from what its operands' classes are worth. Where both are NaN they agree.
     """
     worth = _worth(classes, values)

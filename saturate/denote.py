@@ -1,9 +1,10 @@
-"""From programs to terms: every value gets a term and every axis an index; it knows ops only by their `denote`.
+"""From programs to terms: every value gets a term and every axis an index; it knows ops only by their
+`denote`.
 
 Indices are named by unification. A first walk lets every op say which axes are the same axis (an addition its
-operands' axes by position, a contraction those with one label); axes that are the same share an index unless one
-value would then carry it twice, as in self-attention, where keys and queries come from the same rows. A second walk
-builds the terms, and puts a renaming on the operand where the axes could not be the same.
+operands' axes by position, a contraction those with one label); axes that are the same share an index unless
+one value would then carry it twice, as in self-attention, where keys and queries come from the same rows. A
+second walk builds the terms, and puts a renaming on the operand where the axes could not be the same.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Axes = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class Indexed:
-    """A term with its axes in order. An axis of size one carries None; an axis that the term lacks is broadcast."""
+    """A term with its axes in order: None where the size is one; an axis that the term lacks is broadcast."""
 
     term: Term
     axes: Axes
@@ -245,7 +246,7 @@ class Denoter:
         return self._contracted(axis, sizes, deltas, terms, output, xs[0].dtype)
 
     def _unlike(self, axis: int | None, others: Iterable[int | None]) -> int | None:
-        """The axis, or a new one of its size where another label of the same contraction stands for it already."""
+        """The axis, or a new one of its size where another label of the contraction stands for it already."""
         if axis is None:
             return None
         same = any(o is not None and self._unifier.find(o) == self._unifier.find(axis) for o in others)
@@ -346,8 +347,8 @@ class Denotation:
 def denote(program: Program, facts: Mapping[str, Facts] | None = None) -> Denotation:
     """Terms of every value of `program`.
 
-    `facts` gives the facts of inputs by value id; an input without an entry is finite, with signs from its bounds.
-    An entry for another value adds to what is proved of it.
+    `facts` gives the facts of inputs by value id; an input without an entry is finite, with signs from its
+    bounds. An entry for another value adds to what is proved of it.
     """
     terms, unifier = Terms(), Unifier()
     _walk(program, Denoter(terms, unifier, None), facts or {})

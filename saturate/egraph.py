@@ -6,8 +6,8 @@ The one file that imports egglog. It knows no law: rules arrive as egglog text.
     (Fn1 f d x) …   elementwise functions              (Red r S x)  max, min, prod
     (Leaf n)  (Delta d i j)  (Ren n x)  (Opaque n V)   heads numbered by a table kept here
 
-An index is the number size·4096 + ordinal. For every constructor C a function `from-C` keeps the first law that made
-the e-node, `program` for what was loaded.
+An index is the number size·4096 + ordinal. For every constructor C a function `from-C` keeps the first law
+that made the e-node, `program` for what was loaded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _index(code: int) -> Ix:
 
 
 def _facts_text() -> str:
-    """Analyses: free indices, dtype, constants and the facts of `saturate.facts`, for nodes that rules make."""
+    """Analyses: free indices, dtype, constants and the facts of `saturate.facts` of what rules make."""
     lines = [
         f"(relation {fact} (T))\n(relation {fact}s (MS))\n(relation todo-{fact} (MS MS))" for fact in FACTS
     ]
@@ -63,14 +63,18 @@ def _facts_text() -> str:
       ((shared A B u (multiset-remove R x) I)) :ruleset facts)
 (rule ((= e (Con d k s M)) (= (multiset-length M) 0) (= (set-length s) 0)) ((set (value e) k)) :ruleset facts)
 (rule ((= e (Fn1 f d x)) (= s (free x))) ((set (free e) s) (set (dtype e) d)) :ruleset facts)
-(rule ((= e (Fn2 f d x y)) (= s (free x)) (= t (free y))) ((set (free e) (set-union s t)) (set (dtype e) d)) :ruleset facts)
+(rule ((= e (Fn2 f d x y)) (= s (free x)) (= t (free y)))
+      ((set (free e) (set-union s t)) (set (dtype e) d)) :ruleset facts)
 (rule ((= e (Fn3 f d x y z)) (= s (free x)) (= t (free y)) (= u (free z)))
       ((set (free e) (set-union s (set-union t u))) (set (dtype e) d)) :ruleset facts)
-(rule ((= e (Red r s x)) (= f (free x)) (= d (dtype x))) ((set (free e) (set-diff f s)) (set (dtype e) d)) :ruleset facts)
+(rule ((= e (Red r s x)) (= f (free x)) (= d (dtype x)))
+      ((set (free e) (set-diff f s)) (set (dtype e) d)) :ruleset facts)
 (rule ((= e (Con d k s M)) (>= k (bigrat (bigint 0) (bigint 1))) (signs M)) ((nonneg e)) :ruleset facts)
 (rule ((= e (Con d k s M)) (finites M)) ((finite e)) :ruleset facts)
-(rule ((= e (Con d k s M)) (!= k (bigrat (bigint 0) (bigint 1))) (nonzeros M) (= (set-length s) 0)) ((nonzero e)) :ruleset facts)
-(rule ((= e (Con d k s M)) (!= k (bigrat (bigint 0) (bigint 1))) (nonzeros M) (signs M)) ((nonzero e)) :ruleset facts)
+(rule ((= e (Con d k s M)) (!= k (bigrat (bigint 0) (bigint 1))) (nonzeros M) (= (set-length s) 0))
+      ((nonzero e)) :ruleset facts)
+(rule ((= e (Con d k s M)) (!= k (bigrat (bigint 0) (bigint 1))) (nonzeros M) (signs M))
+      ((nonzero e)) :ruleset facts)
 (rule ((= e (Plus d M)) (finites M)) ((finite e)) :ruleset facts)
 (rule ((= e (Plus d M)) (nonnegs M)) ((nonneg e)) :ruleset facts)
 (rule ((= e (Plus d M)) (nonnegs M) (mem M x) (nonzero x)) ((nonzero e)) :ruleset facts)
@@ -121,10 +125,12 @@ def _constants_text() -> str:
         else:
             extra = ""
         lines.append(
-            f"(rule ((= e ({name} {args})) (= v (value e)){extra}) ((subsume ({name} {args}))) :ruleset facts)"
+            f"(rule ((= e ({name} {args})) (= v (value e)){extra})"
+            f" ((subsume ({name} {args}))) :ruleset facts)"
         )
     lines.append(
-        "(rule ((= v (value e)) (= d (dtype e))) ((union e (Con d v (set-empty) (multiset-of)))) :ruleset facts)"
+        "(rule ((= v (value e)) (= d (dtype e)))"
+        " ((union e (Con d v (set-empty) (multiset-of)))) :ruleset facts)"
     )
     return "\n".join(lines)
 
@@ -245,7 +251,7 @@ class EGraph:
         return sum(len(functions[name].rows) for name in CONSTRUCTORS if name in functions)
 
     def classes(self) -> TermClasses:
-        """The e-graph as plain data; subsumed nodes are left out, but for what was loaded, which is never lost."""
+        """The e-graph as plain data; subsumed nodes are left out, but what was loaded is never lost."""
         return _Reader(self._graph, self._heads).read()
 
 
@@ -316,8 +322,8 @@ class _Reader:
                 head = (g.value_to_string(inputs[0]), self._indices(inputs[1]))
                 return TermNode("red", head, (self.number[inputs[2]],), "", law)
             case "Delta":
-                head = tuple(_index(g.value_to_i64(v)) for v in inputs[1:])
-                return TermNode("delta", head, (), g.value_to_string(inputs[0]), law)
+                pair = tuple(_index(g.value_to_i64(v)) for v in inputs[1:])
+                return TermNode("delta", pair, (), g.value_to_string(inputs[0]), law)
             case "Ren":
                 _, pairs, dtype = self.heads[g.value_to_i64(inputs[0])]
                 return TermNode("ren", pairs, (self.number[inputs[1]],), dtype, law)

@@ -1,12 +1,13 @@
 """What is known of every element of a value, and how ops pass it on: one table for terms and for the e-graph.
 
-A fact is a word: `finite` (neither infinite nor NaN, over the reals: overflow does not count), `nonneg` (≥ 0) and
-`nonzero`. Positive is `nonneg` and `nonzero` together.
+A fact is a word: `finite` (neither infinite nor NaN, over the reals: overflow does not count), `nonneg` (≥ 0)
+and `nonzero`. Positive is `nonneg` and `nonzero` together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import NamedTuple
 
 FINITE, NONNEG, NONZERO = "finite", "nonneg", "nonzero"
@@ -89,16 +90,15 @@ def _of_choice(name: str, a: Facts, b: Facts) -> Facts:
     return found
 
 
-def of_product(k: object, summed: bool, factors: dict[object, tuple[int, Facts]]) -> Facts:
+def of_product(k: Fraction, summed: bool, factors: Mapping[int, tuple[int, Facts]]) -> Facts:
     """Facts of k·Σ ∏ factor^count, `factors` mapping each factor to its count and facts."""
     found = set()
-    number: float = float(k)  # type: ignore[arg-type]  # a Fraction or a number
     if all(FINITE in f for _, f in factors.values()):
         found.add(FINITE)
     nonneg = all(NONNEG in f or count % 2 == 0 for count, f in factors.values())
-    if nonneg and number >= 0:
+    if nonneg and k >= 0:
         found.add(NONNEG)
-    if number != 0 and all(NONZERO in f for _, f in factors.values()) and (nonneg or not summed):
+    if k != 0 and all(NONZERO in f for _, f in factors.values()) and (nonneg or not summed):
         found.add(NONZERO)
     return frozenset(found)
 

@@ -146,8 +146,8 @@ class NormalForms:
             k *= index.size
         if inside and not self._finite(monomial):
             stays = tuple((a, e) for a, e in monomial if (a, e) in inside or not self._finite(((a, e),)))
-            found = tuple(p for p in monomial if p not in stays)
-            return ((self._merge(found, ((self._sum_atom(stays, summed - missing), 1),)), k),)
+            outside = tuple(p for p in monomial if p not in stays)
+            return ((self._merge(outside, ((self._sum_atom(stays, summed - missing), 1),)), k),)
         found: Monomial = tuple((a, e) for a, e in monomial if not self._atoms[a].free & summed)
         while inside:
             part = [inside.pop(0)]
@@ -172,7 +172,7 @@ class NormalForms:
                 rest = tuple(p for p in part if p[0] != atom)
                 return self._sum_atom(self._merge(rest, inner.body), indices | inner.summed)
         atoms = {a: (abs(e), self._atoms[a].facts) for a, e in part}
-        facts = known.of_product(1, True, dict(atoms))
+        facts = known.of_product(Fraction(1), True, atoms)
         free = frozenset().union(*(self._atoms[a].free for a, _ in part)) - indices
         return self._atom(("sum", indices, part), _Atom(free, facts, indices, part, None))
 
@@ -272,9 +272,11 @@ def rebuild(terms: Terms, term: Term, args: tuple[Term, ...]) -> Term:
     """The same term over other operands."""
     match term.kind:
         case "leaf":
-            return terms.leaf(*term.head, term.dtype, term.facts)
+            name, axes = term.head
+            return terms.leaf(name, axes, term.dtype, term.facts)
         case "con":
-            return terms.con(*term.head, args, term.dtype)
+            k, summed = term.head
+            return terms.con(k, summed, args, term.dtype)
         case "plus":
             return terms.plus(args, term.dtype)
         case "fn" if term.head == ("recip",):
@@ -284,9 +286,11 @@ def rebuild(terms: Terms, term: Term, args: tuple[Term, ...]) -> Term:
         case "fn":
             return terms.fn(term.head[0], args, term.dtype)
         case "red":
-            return terms.red(*term.head, args[0])
+            kind, reduced = term.head
+            return terms.red(kind, reduced, args[0])
         case "delta":
-            return terms.delta(*term.head, term.dtype)
+            i, j = term.head
+            return terms.delta(i, j, term.dtype)
         case "ren":
             return terms.rename(args[0], dict(term.head))
         case _:

@@ -1,4 +1,4 @@
-"""The egglog signature of terms: what laws are compiled to and what the e-graph is made of; it runs nothing."""
+"""The egglog signature of terms: what laws are compiled to and the e-graph is made of; it runs nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CONSTRUCTORS: dict[str, tuple[str, ...]] = {
 }
 
 RULESETS = ("simplify", "explore", "merge_sums")
-"""`simplify` runs until nothing changes, `explore` one round at a time, `merge_sums` after the first factoring."""
+"""`simplify` runs until nothing changes, `explore` a round at a time, `merge_sums` after two factorings."""
 
 INDEX_SCALE = 4096
 """An index is the number size · INDEX_SCALE + ordinal."""

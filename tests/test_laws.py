@@ -15,8 +15,8 @@ CONDITIONS = [(law, c) for law in CATALOGUE for c in law.where]
 def fired(law: Law, dropped: Condition | None = None) -> tuple[bool, set[str]]:
     """Whether the law matched where only its left side was loaded, and who made what its right side added.
 
-    The right side is loaded after the laws have run, so that it only names what is there; the set is empty where
-    it is not in the class of the left side. A right side that stands in the left one adds nothing.
+    The right side is loaded after the laws have run, so that it only names what is there; the set is empty
+    where it is not in the class of the left side. A right side inside the left one adds nothing.
     """
     sides = Sides(law, facts_of(law, dropped))
     lefts = sides.lefts()

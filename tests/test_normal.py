@@ -182,9 +182,8 @@ def assert_same(a: Term, b: Term, leaves: dict[str, AnyArray]) -> None:
     every = tuple(sorted(a.free | b.free))
     one, other = (arranged(evaluate(t, leaves), t.free, every) for t in (a, b))
     scale = max(float(np.abs(x[np.isfinite(x)]).max(initial=1.0)) for x in (one, other))
-    np.testing.assert_allclose(
-        *np.broadcast_arrays(one, other), rtol=1e-9, atol=1e-9 * scale, err_msg=f"{a}\nis not\n{b}"
-    )
+    one, other = np.broadcast_arrays(one, other)
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * scale, err_msg=f"{a}\nis not\n{b}")
 
 
 def test_equal_polynomials_have_equal_forms() -> None:

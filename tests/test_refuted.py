@@ -29,7 +29,8 @@ def test_a_false_law_is_rejected_with_a_witness(case: Refuted) -> None:
     assert str(first).startswith(f"{case.law.name}: {case.says} at ")
     assert first.left is not None
     assert first.right is not None
-    assert not np.array_equal(*np.broadcast_arrays(first.left, first.right), equal_nan=True)
+    left, right = np.broadcast_arrays(first.left, first.right)
+    assert not np.array_equal(left, right, equal_nan=True)
 
 
 def test_a_witness_shows_what_it_says() -> None:
