@@ -5,14 +5,22 @@ circle.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
-
-from ortools.sat.python import cp_model
 
 from saturate.extract import solver
 from saturate.extract.clock import Clock
 from saturate.extract.cycles import unfounded
 from saturate.extract.model import Model
+
+
+@cache
+def _cp_model() -> Any:
+    """CP-SAT, imported when it is first needed: importing it takes longer than most extractions."""
+    from ortools.sat.python import cp_model
+
+    return cp_model
+
 
 LARGEST_SUM = 1 << 45
 STEPS_PER_UNIT = 1_000_000
@@ -33,11 +41,11 @@ def cpsat(
     counted as STEPS_PER_UNIT; with one worker and no time limit the answer repeats exactly.
     """
     program, on, scaled, loss = _build(model)
-    program.minimize(cp_model.LinearExpr.weighted_sum(on, scaled))
+    program.minimize(_cp_model().LinearExpr.weighted_sum(on, scaled))
     for v, (c, i) in enumerate(model.owner):
         if hint is not None and len(model.variables[c]) > 1:
             program.add_hint(on[v], hint.get(c, -1) == i)
-    engine = cp_model.CpSolver()
+    engine = _cp_model().CpSolver()
     parameters = engine.parameters
     parameters.num_workers = workers
     parameters.random_seed = seed
@@ -63,7 +71,7 @@ def _build(model: Model) -> tuple[Any, list[Any], list[int], tuple[float, float]
 
     Every row is "at most one": the nodes of c that need d, and "d is not needed".
     """
-    program = cp_model.CpModel()
+    program = _cp_model().CpModel()
     on = [program.new_bool_var("") for _ in model.owner]
     absent: dict[int, Any] = {}
     for c, own in model.variables.items():

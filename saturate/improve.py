@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from saturate.accuracy import Verdict
 from saturate.cse import share
+from saturate.errors import ExtractionError
 from saturate.extract import Extraction
 from saturate.extract.costs import Profile
 from saturate.facts import Facts
@@ -103,7 +104,10 @@ class _Improver:
         """The cheapest choice that the judge accepts."""
         barred: set[tuple[int, int]] = set()
         for _ in range(ATTEMPTS):
-            extraction = extract(found, self.extractor, frozenset(barred))
+            try:
+                extraction = extract(found, self.extractor, frozenset(barred))
+            except ExtractionError:  # every way to compute something is barred
+                break
             if "interrupted" in extraction.method:
                 self._note(STOPPED)
             lowered = emit(found, extraction)

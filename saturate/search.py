@@ -18,7 +18,7 @@ from saturate.op import Op
 from saturate.ops.constants import Constant
 from saturate.program import Program
 from saturate.rules.law import Law
-from saturate.saturation import Limits, Saturation, saturate
+from saturate.saturation import INTERRUPTED, Limits, Saturation, saturate
 
 EXTRACTION_WORK = 200_000
 """Steps that one extraction may take, a count and not a time, so that the same input gives the same program."""
@@ -110,19 +110,20 @@ def without_zeros(baseline: Program, facts: Mapping[str, Facts] | None = None) -
     simplified = simplify(denotation.terms, wanted)
     plain = Simplified(simplified.terms, simplified.image, ())
     found = _spanned(baseline, denotation, plain, (), Limits(rounds=0), Profile(), perf_counter())
+    if found.saturation.stopped == INTERRUPTED:
+        raise KeyboardInterrupt
     return emit(found, EXTRACTORS["tree"](found.classes)).program
 
 
 def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = frozenset()) -> Extraction:
-    """The cheapest choice without the barred steps."""
-    classes = found.classes
-    if barred:
-        nodes = tuple(
-            tuple(replace(n, cost=1e15) if (v, k) in barred else n for k, n in enumerate(ways))
-            for v, ways in enumerate(classes.nodes)
-        )
-        classes = Classes(nodes, classes.roots, classes.names)
-    return EXTRACTORS[extractor](classes, seconds=None, work=EXTRACTION_WORK)
+    """The cheapest choice without the barred steps; raises `ExtractionError` where too much is barred."""
+    kept = [
+        [k for k in range(len(ways)) if (v, k) not in barred] for v, ways in enumerate(found.classes.nodes)
+    ]
+    nodes = tuple(tuple(ways[k] for k in left) for ways, left in zip(found.classes.nodes, kept, strict=True))
+    classes = Classes(nodes, found.classes.roots, found.classes.names)
+    chosen = EXTRACTORS[extractor](classes, seconds=None, work=EXTRACTION_WORK)
+    return replace(chosen, choice={v: kept[v][k] for v, k in chosen.choice.items()})
 
 
 def emit(found: Search, extraction: Extraction) -> Lowered:
