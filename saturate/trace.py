@@ -14,11 +14,13 @@ from saturate.program import Program
 from saturate.tracing import refusals
 from saturate.tracing.emitting import lift, operand
 from saturate.tracing.functions import METHODS, call_function
-from saturate.tracing.labels import local_names
+from saturate.tracing.labels import local_names, unwatched
 from saturate.tracing.leaves import named_leaves, parameters, title, type_of
 from saturate.tracing.site import Site, site_of
 from saturate.tracing.tracer import Recording, Tracer
 from saturate.tracing.ufunc_methods import call_ufunc
+
+_METHODS = {name: unwatched(method) for name, method in METHODS.items()}
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def traced(f: Callable[..., Any], *examples: Any) -> Traced:
     arguments = parameters(f, examples)
     leaves, names, in_spec = named_leaves(arguments, examples)
     builder = Builder()
-    recording = Recording(builder, call_ufunc, call_function, METHODS)
+    recording = Recording(builder, unwatched(call_ufunc), unwatched(call_function), _METHODS)
     types = [type_of(leaf, name) for leaf, name in zip(leaves, names, strict=True)]
     passed = [
         leaf if kind is None else Tracer(recording, builder.input(name, kind))

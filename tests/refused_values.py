@@ -188,7 +188,12 @@ VALUES_REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         f"scipy.linalg.expm cannot be traced: {CONVERTS}. {PLAIN}",
     ),
     "scipy ufunc": (
-        lambda x: scipy.special.gamma(x),
-        f"scipy.special.gamma cannot be traced: it is not among the traced functions. {PLAIN}",
+        lambda x: scipy.special.zeta(x),
+        f"scipy.special.zeta cannot be traced: it is not among the traced functions. {PLAIN}",
+    ),
+    "scipy ufunc with a form": (
+        lambda x: scipy.special.logit(x),
+        "scipy.special.logit cannot be traced: it is not among the traced functions. Write np.log(x) - "
+        "np.log1p(-x).",
     ),
 }

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 from refused_arrays import ARRAYS_REFUSED
 from refused_common import CONST, CONVERTS, LIST, PLAIN, SCALAR, VALUES
 from refused_values import VALUES_REFUSED
-from trace_cases import agree, case, error_of
+from trace_cases import agree, case, error_of, run
 
 from saturate.errors import TraceError
 from saturate.trace import trace
+from saturate.tracing.advice import ADVICE
 
 REFUSED = VALUES_REFUSED | ARRAYS_REFUSED
 
@@ -70,6 +72,35 @@ def test_a_refusal_that_a_library_hides_is_raised_itself() -> None:
 
     with pytest.raises(TraceError, match="float"):
         trace(f, np.ones(3))
+
+
+ADVISED = {
+    **{f"np.{name}": 1 for name in "arcsin arccos arcsinh arctanh nansum nanmean nanmax nanmin".split()},
+    **{f"scipy.special.{name}": 1 for name in "ndtr erfc logit log_expit entr".split()},
+    **{f"scipy.special.{name}": 1 for name in "softmax log_softmax logsumexp".split()},
+    "np.copysign": 2,
+    "scipy.special.rel_entr": 2,
+}
+"""Functions for which a refusal shows a form, with their numbers of arguments."""
+
+
+@pytest.mark.parametrize("name", ADVISED)
+def test_the_form_that_a_refusal_shows(name: str) -> None:
+    """It traces, and computes what was refused."""
+    *steps, form = ADVICE[name][1].removeprefix("Write ").split("; ")
+    x, y = (np.random.default_rng(k).uniform(0.1, 0.9, (3, 5)) for k in (0, 1))
+    scope: dict[str, Any] = {"np": np, "scipy": scipy}
+
+    def written(x: Any, y: Any) -> Any:
+        here = scope | {"x": x, "y": y}
+        for step in steps:
+            exec(step, here)
+        return eval(form, here)
+
+    plain = eval(name, scope)
+    options = {"axis": -1} if ("max" in name and "scipy" in name) or name.endswith("logsumexp") else {}
+    found = run(trace(written, x, y), x, y)[0]
+    np.testing.assert_allclose(found, plain(*(x, y)[: ADVISED[name]], **options), rtol=1e-14)
 
 
 NUMPY_ERRORS = """

@@ -10,7 +10,7 @@ import numpy as np
 
 from saturate.ops.indexing import Take
 from saturate.ops.structure import Flip
-from saturate.tracing import refusals
+from saturate.tracing import advice, refusals
 from saturate.tracing.emitting import lift, no_out, operand, recording_of, reshape, sliced, transpose
 from saturate.tracing.site import user_site
 from saturate.tracing.tracer import Tracer
@@ -38,13 +38,13 @@ def _refuse_data_dependent(entries: tuple[Any, ...]) -> None:
     for entry in entries:
         if isinstance(entry, Tracer) and entry.dtype == np.bool_:
             raise refusals.refusal(
-                "x[mask] with a traced mask", refusals.DATA_DEPENDENT,
+                "x[mask] with a traced mask", advice.DATA_DEPENDENT,
                 "Write np.where(mask, x, 0), which keeps the shape (np.where(mask, x, -np.inf) before a max)",
             )  # fmt: skip
         ends = (entry.start, entry.stop, entry.step) if isinstance(entry, slice) else ()
         if any(isinstance(end, Tracer) for end in ends):
             raise refusals.refusal(
-                "x[a:b] with a traced bound", refusals.DATA_DEPENDENT,
+                "x[a:b] with a traced bound", advice.DATA_DEPENDENT,
                 "Write np.where over np.arange for a window, or np.take with a traced start plus np.arange",
             )  # fmt: skip
         if isinstance(entry, bool | np.bool_):

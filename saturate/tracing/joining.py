@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from saturate.ops.structure import Concatenate, Pad
-from saturate.tracing import refusals
+from saturate.tracing import advice, refusals
 from saturate.tracing.asking import ask_dtype
 from saturate.tracing.emitting import broadcast, lift, no_out, operand, recording_of, reshape
 from saturate.tracing.tracer import Recording, Tracer
@@ -82,6 +82,10 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def _split(function: Callable[..., Any], x: Any, sections: Any, axis: int) -> list[Any]:
+    if isinstance(sections, Tracer):
+        raise refusals.refusal(
+            f"np.{function.__name__} by a traced count", advice.DATA_DEPENDENT, "Use counts that are known"
+        )
     axis = _axis(axis, x.ndim)
     parts = function(np.arange(x.shape[axis]), sections)
     ends = [(int(part[0]), int(part[-1]) + 1) if len(part) else (0, 0) for part in parts]
@@ -92,7 +96,8 @@ def _splitting(function: Callable[..., Any], axis: Callable[[Any], int]) -> Call
     """The handler of `np.hsplit` and its relatives."""
 
     def handler(ary: Any, indices_or_sections: Any) -> Any:
-        function(np.empty(ary.shape, np.dtype("V0")), indices_or_sections)
+        if not isinstance(indices_or_sections, Tracer):
+            function(np.empty(ary.shape, np.dtype("V0")), indices_or_sections)
         return np.split(ary, indices_or_sections, axis(ary))
 
     return handler
@@ -126,7 +131,7 @@ def repeat(a: Tracer, repeats: Any, axis: Any = None) -> Any:
     """`np.repeat`: a broadcast for one count, a gather for one count an element."""
     if any(True for _ in _tracers(repeats)):
         raise refusals.refusal(
-            "np.repeat by a traced count", refusals.DATA_DEPENDENT, "Use counts that are known"
+            "np.repeat by a traced count", advice.DATA_DEPENDENT, "Use counts that are known"
         )
     x = a.ravel() if axis is None else a
     axis = 0 if axis is None else _axis(axis, x.ndim)

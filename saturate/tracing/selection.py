@@ -10,7 +10,7 @@ import numpy as np
 from saturate.op import AnyArray
 from saturate.ops.constants import Eye, Full
 from saturate.ops.select import Where
-from saturate.tracing import refusals
+from saturate.tracing import advice, refusals
 from saturate.tracing.asking import ask_dtype, tiny
 from saturate.tracing.emitting import broadcast, cast, lift, literal, no_out, operand, recording_of, shape_of
 from saturate.tracing.tracer import Tracer
@@ -22,7 +22,7 @@ def where(condition: Any, *branches: Any) -> Tracer:
     """`np.where` of three arguments; scalars stay literals."""
     if not branches:
         raise refusals.refusal(
-            "np.where(condition) without branches", refusals.DATA_DEPENDENT, "Write np.where(condition, a, b)"
+            "np.where(condition) without branches", advice.DATA_DEPENDENT, "Write np.where(condition, a, b)"
         )
     recording = recording_of(condition, branches)
     expected = ask_dtype(np.where, condition, *branches)

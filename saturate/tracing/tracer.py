@@ -12,7 +12,7 @@ from saturate.build import Builder, Value
 from saturate.errors import TraceError
 from saturate.op import Array, Op
 from saturate.ops.constants import Constant
-from saturate.tracing import refusals
+from saturate.tracing import advice, refusals
 from saturate.tracing.methods import Methods
 from saturate.tracing.site import public_name, user_site
 
@@ -43,7 +43,7 @@ def _written(ufunc: np.ufunc, inputs: tuple[Any, ...], out: tuple[Any, ...]) -> 
 def _no_method(name: str) -> TraceError:
     if name in ("item", "tolist", "tobytes", "tofile", "dump", "dumps"):
         return refusals.refusal(
-            f"x.{name}", refusals.VALUES, "Keep it an array: arrays of shape () take part in arithmetic"
+            f"x.{name}", advice.VALUES, "Keep it an array: arrays of shape () take part in arithmetic"
         )
     if name in ("fill", "put", "itemset", "resize", "setfield", "byteswap"):
         return refusals.assignment(f"x.{name}", "Write np.full_like, np.where or np.reshape")
@@ -142,17 +142,17 @@ class Tracer(Methods):
 
     def __hash__(self) -> int:
         raise refusals.refusal(
-            "hash(t)", refusals.VALUES, "Use a string as the key, and pass no arrays to functools.lru_cache"
+            "hash(t)", advice.VALUES, "Use a string as the key, and pass no arrays to functools.lru_cache"
         )
 
     def __contains__(self, item: object) -> bool:
-        raise refusals.refusal("`in` on a traced array", refusals.VALUES, "Write np.any(x == value)")
+        raise refusals.refusal("`in` on a traced array", advice.VALUES, "Write np.any(x == value)")
 
     def __format__(self, spec: str) -> str:
         if spec:
             raise refusals.refusal(
                 f"formatting by {spec!r}",
-                refusals.VALUES,
+                advice.VALUES,
                 "Format without a width or precision shows the type",
             )
         return repr(self)
@@ -176,7 +176,7 @@ class Tracer(Methods):
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         function = f"np.{name}"
-        error = refusals.unknown(function) if function in refusals.ADVICE else _no_method(name)
+        error = refusals.unknown(function) if function in advice.ADVICE else _no_method(name)
         raise TraceAttributeError(str(error).replace(function, f"x.{name}", 1))
 
     # Attributes
