@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.special
+import scipy
 from refused_arrays import ARRAYS_REFUSED
 from refused_common import CONST, CONVERTS, LIST, PLAIN, SCALAR, VALUES
 from refused_values import VALUES_REFUSED
