@@ -10,6 +10,7 @@ import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from layers import ROOT, modules
@@ -74,7 +75,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
     archive = _build("sdist", tree, folder)
     with tarfile.open(archive) as opened:
-        opened.extractall(folder / "unpacked", filter="data")
+        safe: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # from 3.11.4 on
+        opened.extractall(folder / "unpacked", **safe)
     (unpacked,) = (folder / "unpacked").iterdir()
     return archive, _build("wheel", unpacked, folder)
 
