@@ -63,6 +63,8 @@ class Judge:
 
     def __call__(self, found: Search, lowered: Lowered, barred: frozenset[Step]) -> Verdict | None:
         """None where the program is accurate enough, else what to bar; a step (-1, -1) where nothing is left."""
+        if not self.samples:
+            return None
         with np.errstate(all="ignore"):
             runs = [self._run(lowered.program, run) for run in self._runs]
             rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]

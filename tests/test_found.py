@@ -176,7 +176,9 @@ def test_labels_that_are_one_hot_by_comparison_keep_that_comparison_alone() -> N
         labels = (np.arange(11) == classes[:, None]).astype(logits.dtype)
         return cross_entropy(-1, True)(logits, labels)
 
-    best = found(loss, sat.Type((13, 11), "float32"), sat.Type((13,), "int64", low=0, high=10), wrt=("logits",))
+    best = found(
+        loss, sat.Type((13, 11), "float32"), sat.Type((13,), "int64", low=0, high=10), wrt=("logits",)
+    )
     equal = [n for n in best.program.nodes if type(n.op).__name__ in COMPARED]
     assert [best.program.types[v].dtype for n in equal for v in n.operands] == ["int64"] * 2 * len(equal)
     assert len(equal) == 1

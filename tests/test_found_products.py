@@ -110,7 +110,9 @@ def test_the_trace_of_a_product_is_one_pass_and_its_gradients_are_views(
 
 
 @every_dtype
-@pytest.mark.parametrize("f", [diagonal_of_product, lambda a, b: (a @ b).diagonal()], ids=["diag", "diagonal"])
+@pytest.mark.parametrize(
+    "f", [diagonal_of_product, lambda a, b: (a @ b).diagonal()], ids=["diag", "diagonal"]
+)
 def test_the_diagonal_of_a_product_forms_no_product(f: Callable[..., Any], dtype: str) -> None:
     best = found(f, (53, 71), (71, 53), wrt=("a", "b"), dtype=dtype)
     assert ops(best.program)["Matmul"] == 0
@@ -148,9 +150,7 @@ def dynamic_program(sizes: tuple[int, ...]) -> float:
     def best(i: int, j: int) -> float:
         if j == i + 1:
             return 0.0
-        return min(
-            best(i, k) + best(k, j) + 2.0 * sizes[i] * sizes[k] * sizes[j] for k in range(i + 1, j)
-        )
+        return min(best(i, k) + best(k, j) + 2.0 * sizes[i] * sizes[k] * sizes[j] for k in range(i + 1, j))
 
     return best(0, len(sizes) - 1)
 
@@ -232,7 +232,12 @@ def test_attention_comes_out_as_it_is_published(dtype: str) -> None:
     best = found(attention, (queries, depth), (keys, depth), (keys, width), wrt=("q", "k", "v"), dtype=dtype)
     assert_the_published_backward(best.program, (queries, keys), (queries, width))
     wide = elementwise(best.program, (queries, keys))
-    assert sorted(wide) == ["Exp", "Mul", "Sub", "Sub"]  # the normalisation is deferred: nothing wide is divided
+    assert sorted(wide) == [
+        "Exp",
+        "Mul",
+        "Sub",
+        "Sub",
+    ]  # the normalisation is deferred: nothing wide is divided
     assert passes(best.program) <= 17
 
 

@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optimized import DTYPES, NAMES, TOLERANCE, arguments, called, cotangent, fresh, off, optimized, passes, workload
+from optimized import (
+    DTYPES,
+    NAMES,
+    TOLERANCE,
+    arguments,
+    called,
+    cotangent,
+    fresh,
+    off,
+    optimized,
+    passes,
+    workload,
+)
 from running import assert_same_bits
 
 import saturate as sat
@@ -127,6 +139,8 @@ def test_the_value_alone_is_never_dearer_and_the_same(name: str) -> None:
     best = sat.optimize(load.function, *load.types)
     assert best.report.check is not None
     assert best.program.gradients == ()
-    assert best.report.after.cost <= min(best.report.before.cost, optimized(name, "float64").report.after.cost)
+    assert best.report.after.cost <= min(
+        best.report.before.cost, optimized(name, "float64").report.after.cost
+    )
     arrays = fresh(best.baseline, 9)
     assert off(best(*arrays), evaluate(best.baseline, *arrays)[0]) <= TOLERANCE["float64"]
