@@ -10,7 +10,7 @@ from fractions import Fraction
 from saturate.errors import LawError
 from saturate.rules.language import Call, Expr, Num, Product, Sum, Total, Var, free_letters
 from saturate.rules.law import Law
-from saturate.signature import RULESETS, arguments, constructions, rational, statements
+from saturate.signature import CONSTRUCTORS, RULESETS, applications, arguments, rational, statements
 
 
 def rules_text(laws: Iterable[Law]) -> str:
@@ -30,9 +30,22 @@ def rule_text(law: Law) -> str:
     """The law as an egglog rule; every e-node that it makes is marked with its name."""
     facts, actions = law.egglog or _Compiler(law).rule()
     guards = " ".join(c.guard for c in law.where) if law.egglog is None else ""
-    made = [arguments(node) for node in constructions(_kept(actions))]
+    facts, actions = _hoisted(facts, actions)
+    made = [arguments(node) for node in applications(_kept(actions), CONSTRUCTORS)]
     marks = " ".join(f'(set (from-{name} {args}) "{law.name}")' for name, args in made)
     return f'(rule ({facts} {guards}) ({actions} {marks}) :ruleset {law.direction} :name "{law.name}")'
+
+
+def _hoisted(facts: str, actions: str) -> tuple[str, str]:
+    """What is taken out of multisets is taken out while matching.
+
+    There a member that is gone is no match; among the actions, after others have joined classes, it would be a panic.
+    """
+    for count, taken in enumerate(applications(actions, ("multiset-remove", "multiset-subtract"))):
+        if taken in actions:
+            facts += f" (= left{count} {taken})"
+            actions = actions.replace(taken, f"left{count}")
+    return facts, actions
 
 
 def _kept(actions: str) -> str:

@@ -194,18 +194,32 @@ def sums_merge(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"),
+    a="ij", b="ij", c="ij", direction=EXPLORE, where=finite("a", "b"),
     egglog=(
-        "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (!= x y)"
-        " (shared A B u R I) (= u (set-union (set-diff s t) (set-diff t s))) (= (multiset-length R) 0)"
-        " (> (multiset-length I) 0)",
+        "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l s B)) (!= x y)"
+        " (= I (multiset-intersection A B)) (> (multiset-length I) 0) (finites A)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
-        " (Con d " + _ONE + " (set-intersect s t) (multiset-insert I (Plus d (multiset-of"
-        " (Con d k (set-diff s t) (multiset-subtract A I))"
-        " (Con d l (set-diff t s) (multiset-subtract B I)))))))))",
+        " (Con d " + _ONE + " s (multiset-insert I (Plus d (multiset-of"
+        " (Con d k (set-empty) (multiset-subtract A I)) (Con d l (set-empty) (multiset-subtract B I)))))))))",
     ),
 )  # fmt: skip
 def common_factor(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
+    """Σ_j a·b + Σ_j a·c = Σ_j a·(b + c) where a and b are finite: what two members share stands outside."""
+    return total("j", a * b) + total("j", a * c), total("j", a * (b + c))
+
+
+@law(
+    a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"),
+    egglog=(
+        "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (!= s t)"
+        " (mem A a) (mem B a) (finite a) (= u (set-union (set-diff s t) (set-diff t s)))"
+        " (= (set-length (set-intersect u (free a))) 0)",
+        "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
+        " (Con d " + _ONE + " (set-intersect s t) (multiset-of a (Plus d (multiset-of"
+        " (Con d k (set-diff s t) (multiset-remove A a)) (Con d l (set-diff t s) (multiset-remove B a)))))))))",
+    ),
+)  # fmt: skip
+def common_factor_beside_a_sum(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
     """Σ_j a[i]·b[i,j] + a[i]·c[i] = a[i]·(Σ_j b[i,j] + c[i]) where a is finite: it stands outside."""
     return total("j", a * b) + a * c, a * (total("j", b) + c)
 
@@ -251,5 +265,5 @@ LAWS: tuple[Law, ...] = (
     products_merge, sums_of_products_merge, product_of_one, numbers_multiply, zero_absorbs, zero_coefficient,
     sum_of_what_lacks_the_index, sum_of_one, zero_adds_nothing, numbers_add, equal_members_count,
     like_terms_add, like_term_without_number,
-    sums_merge, common_factor, opposite_numbers, factor_with_one, difference_of_squares,
+    sums_merge, common_factor, common_factor_beside_a_sum, opposite_numbers, factor_with_one, difference_of_squares,
 )  # fmt: skip

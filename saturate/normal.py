@@ -19,6 +19,8 @@ from saturate.algebra import Indices, Term, Terms
 from saturate.facts import FINITE, NONZERO, Facts
 
 LIMIT = 200
+SHORT = 4
+"""A form of at most so many monomials is written out beside a longer term; longer ones multiply in the e-graph."""
 
 Monomial = tuple[tuple[int, int], ...]
 """Pairs of an atom and its exponent, ordered by atom."""
@@ -249,7 +251,7 @@ def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
         other = first.setdefault((form, term.dtype), new)
         if other is not new:
             equal.append((other, new))
-        elif term.kind in ("con", "plus") and forms.form_size(form) < forms.size(term):
+        elif term.kind in ("con", "plus") and len(form) <= SHORT and forms.form_size(form) < forms.size(term):
             short = forms.rebuilt(form, fresh, image, term.dtype)
             if short is not new:
                 equal.append((new, short))

@@ -110,30 +110,41 @@ def _blamed(given: _Given, laws: tuple[Law, ...], error: EGraphError) -> EGraphE
 
 
 def _run(graph: EGraph, limits: Limits, rounds: list[Round]) -> str:
-    start = perf_counter()
+    schedule = _Schedule(graph, limits)
     try:
-        _simplify(graph)
-        for count in range(limits.rounds):
+        for count in range(limits.rounds + 1):
             before = perf_counter()
-            merged = count >= 2 and graph.run("merge_sums")
-            changed = graph.run("explore") or merged
-            _simplify(graph)
-            rounds.append(Round(graph.size(), perf_counter() - before))
-            if not changed and count >= 2:
+            merged = count >= 3 and graph.run("merge_sums")
+            changed = (count > 0 and graph.run("explore")) or merged
+            stopped = schedule.simplify()
+            if count > 0 or stopped:
+                rounds.append(Round(graph.size(), perf_counter() - before))
+            if stopped:
+                graph.run("facts", saturate=True)  # what a law just made has no dtype and no indices yet
+                return stopped
+            if not changed and count >= 3:
                 return SATURATED
-            if rounds[-1].nodes > limits.nodes:
-                return NODE_LIMIT
-            if perf_counter() - start > limits.seconds:
-                return TIME_LIMIT
     except KeyboardInterrupt:
-        graph.run("facts", saturate=True)  # what a law just made has no dtype and no indices yet
+        graph.run("facts", saturate=True)
         return INTERRUPTED
     return ROUND_LIMIT
 
 
-def _simplify(graph: EGraph) -> None:
-    """Facts and simplifying laws until neither changes anything."""
-    changed = True
-    while changed:
-        facts = graph.run("facts", saturate=True)
-        changed = graph.run("simplify", saturate=True) or facts
+class _Schedule:
+    """Simplification one round at a time, with a look at size and clock after each."""
+
+    def __init__(self, graph: EGraph, limits: Limits) -> None:
+        self._graph, self._limits = graph, limits
+        self._end = perf_counter() + limits.seconds
+
+    def simplify(self) -> str:
+        """Facts and simplifying laws until neither changes anything; why it stopped before, if it did."""
+        changed = True
+        while changed:
+            facts = self._graph.run("facts", saturate=True)
+            changed = self._graph.run("simplify") or facts
+            if self._graph.size() > self._limits.nodes:
+                return NODE_LIMIT
+            if perf_counter() > self._end:
+                return TIME_LIMIT
+        return ""

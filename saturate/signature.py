@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from fractions import Fraction
 
 SIGNATURE = """
@@ -17,7 +18,6 @@ SIGNATURE = """
 (function frees (MS) IxSet :merge (set-intersect old new))
 (relation mem (MS T))
 (relation todo (MS MS IxSet))
-(relation shared (MS MS IxSet MS MS))
 (ruleset facts)
 """
 
@@ -68,8 +68,8 @@ def arguments(node: str) -> tuple[str, str]:
     return name, rest.strip()
 
 
-def constructions(text: str) -> list[str]:
-    """Every application of a constructor inside egglog text, inner ones after outer ones."""
+def applications(text: str, names: Container[str]) -> list[str]:
+    """Every application of one of the functions inside egglog text, outer ones before inner ones."""
     found = []
     for k, c in enumerate(text):
         if c == "(":
@@ -79,6 +79,6 @@ def constructions(text: str) -> list[str]:
                 if depth == 0:
                     break
             node = text[k : end + 1]
-            if arguments(node)[0] in CONSTRUCTORS:
+            if arguments(node)[0] in names:
                 found.append(node)
     return list(dict.fromkeys(found))
