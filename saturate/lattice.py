@@ -327,8 +327,7 @@ class _Product:
         """The coefficient at the end, or on any factor, so that results can share a scaled factor."""
         yield Step("scale", (self.k,), (self._sub(self.full),), self.law)
         if len(self.factors) > 1:
-            for n in range(len(self.factors)):
-                yield from self._pairs(self.k, 1 << n)
+            yield from self._pairs(self.k)
         elif self._private(1):
             scaled = self.lattice.product(self.k, frozenset(), self.factors, self.dtype, self.law)
             yield Step("sum", (self._private(1),), (scaled,), self.law)
@@ -343,16 +342,17 @@ class _Product:
         if below is not None:
             yield Step("over", (k,), (self.lattice.value(below),), self.law)
 
-    def _pairs(self, k: Fraction, scaled: int = 0) -> Iterator[Step]:
-        """Two subsets; the coefficient goes to the one that holds the `scaled` factor."""
+    def _pairs(self, k: Fraction) -> Iterator[Step]:
+        """Two subsets; the coefficient goes to either."""
+        one = Fraction(1)
         for left in range(1, self.full):
             right = self.full & ~left
             if left > right or not self._narrow(left) or not self._narrow(right):
                 continue
             shared = self._private(self.full) - self._private(left) - self._private(right)
-            ks = (k if left & scaled else Fraction(1), k if right & scaled else Fraction(1))
-            a, b = self._sub(left, ks[0]), self._sub(right, ks[1])
-            yield from self._pair(left, right, a, b, shared, ks)
+            for ks in ((one, one),) if k == 1 else ((k, one), (one, k)):
+                a, b = self._sub(left, ks[0]), self._sub(right, ks[1])
+                yield from self._pair(left, right, a, b, shared, ks)
 
     def _narrow(self, mask: int) -> bool:
         return self.lattice.size(self._out(mask)) <= self.limit
