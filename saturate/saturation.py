@@ -22,6 +22,10 @@ SATURATED, NODE_LIMIT, TIME_LIMIT, ROUND_LIMIT, INTERRUPTED = (
 )  # fmt: skip
 
 
+CONTRADICTION = "Illegal merge"
+"""What the engine says where two values of one class that must agree differ."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a search ends: rounds of exploration, e-nodes, and seconds as a backstop.
@@ -106,7 +110,8 @@ def _blamed(given: _Given, laws: tuple[Law, ...], error: EGraphError) -> EGraphE
         if given.fails(fewer):
             guilty = fewer
     named = "; ".join(f"{law} ({law.line})" for law in guilty)
-    return EGraphError(f"a law is false or needs a condition, one of: {named}: {error}")
+    what = "a law is false or needs a condition" if CONTRADICTION in str(error) else "a law's rule cannot run"
+    return EGraphError(f"{what}, one of: {named}: {error}")
 
 
 def _run(graph: EGraph, limits: Limits, rounds: list[Round]) -> str:

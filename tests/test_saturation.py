@@ -170,6 +170,19 @@ def test_a_law_that_mixes_dtypes_is_named() -> None:
         saturation.saturate(exponential().all, [], [*FEW, exp_in_single], Limits())
 
 
+def test_a_rule_that_fails_in_the_engine_is_named() -> None:
+    over_zero = "(/ (bigrat (bigint 1) (bigint 1)) (bigrat (bigint 0) (bigint 1)))"
+    infinite = f"(Con d {over_zero} (set-empty) (multiset-of))"
+
+    @law(a="i", egglog=('(= e (Fn1 "exp" d x))', f"(union e {infinite})"))
+    def divides_by_zero(a: Expr) -> tuple[Expr, Expr]:
+        """exp(a) = exp(a)."""
+        return exp(a), exp(a)
+
+    with pytest.raises(EGraphError, match=r"^a law's rule cannot run, one of: divides_by_zero: "):
+        saturation.saturate(exponential().all, [], [*FEW, divides_by_zero], Limits())
+
+
 # origins and order
 
 
