@@ -10,9 +10,9 @@ from dataclasses import dataclass
 class Pass:
     """One step of a program on paper.
 
-    `kind` is elementwise, reduce, dot or view; `out` and `reads` count elements; `flops` counts all operations, an
-    exponential or the like as ten or more; `batch` is the number of separate matrix products of a dot, 0 where the
-    dot is not a matrix product.
+    `kind` is elementwise, reduce, dot or view; `out` and `reads` count elements; `flops` counts all
+    operations, an exponential or the like as ten or more; `batch` is the number of separate matrix products
+    of a dot, 0 where the dot is not a matrix product.
     """
 
     kind: str
@@ -30,10 +30,11 @@ class Pass:
 
 @dataclass(frozen=True)
 class Profile:
-    """A machine: nanoseconds a call, bytes and operations a nanosecond. The numbers are of one thread and float32.
+    """A machine: nanoseconds a call, bytes and operations a nanosecond. The numbers are of one thread and
+    float32.
 
-    `call` is the overhead of one ufunc call, `product` that of one matrix product inside a batched one; `bandwidth`
-    is that of memory, `cached` that of a working set of at most `cache` bytes.
+    `call` is the overhead of one ufunc call, `product` that of one matrix product inside a batched one;
+    `bandwidth` is that of memory, `cached` that of a working set of at most `cache` bytes.
     """
 
     call: float = 900.0

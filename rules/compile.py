@@ -39,7 +39,8 @@ def rule_text(law: Law) -> str:
 def _hoisted(facts: str, actions: str) -> tuple[str, str]:
     """What is taken out of multisets is taken out while matching.
 
-    There a member that is gone is no match; among the actions, after others have joined classes, it would be a panic.
+    There a member that is gone is no match; among the actions, after others have joined classes, it would
+    be a panic.
     """
     for count, taken in enumerate(applications(actions, ("multiset-remove", "multiset-subtract"))):
         if taken in actions:

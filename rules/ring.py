@@ -216,7 +216,8 @@ def common_factor(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
         " (= (set-length (set-intersect u (free a))) 0)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
         " (Con d " + _ONE + " (set-intersect s t) (multiset-of a (Plus d (multiset-of"
-        " (Con d k (set-diff s t) (multiset-remove A a)) (Con d l (set-diff t s) (multiset-remove B a)))))))))",
+        " (Con d k (set-diff s t) (multiset-remove A a))"
+        " (Con d l (set-diff t s) (multiset-remove B a)))))))))",
     ),
 )  # fmt: skip
 def common_factor_beside_a_sum(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
@@ -262,8 +263,8 @@ def difference_of_squares(a: Expr) -> tuple[Expr, Expr]:
 
 
 LAWS: tuple[Law, ...] = (
-    products_merge, sums_of_products_merge, product_of_one, numbers_multiply, zero_absorbs, zero_coefficient,
-    sum_of_what_lacks_the_index, sum_of_one, zero_adds_nothing, numbers_add, equal_members_count,
-    like_terms_add, like_term_without_number,
-    sums_merge, common_factor, common_factor_beside_a_sum, opposite_numbers, factor_with_one, difference_of_squares,
+    products_merge, sums_of_products_merge, product_of_one, numbers_multiply, zero_absorbs,
+    zero_coefficient, sum_of_what_lacks_the_index, sum_of_one, zero_adds_nothing, numbers_add,
+    equal_members_count, like_terms_add, like_term_without_number, sums_merge, common_factor,
+    common_factor_beside_a_sum, opposite_numbers, factor_with_one, difference_of_squares,
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """Accuracy as a second price: a program is taken only if it is as near to the reference as the baseline is.
 
-Equal over the reals is not equal in float32, and the cheap form is often the bad one. Every candidate program is
-measured on hostile samples against the baseline, both against a wider reference. Where it fails, the step with the
-largest error of its own (its result on exact operands rounded once) is barred, or the nearest reader of it that can
-be computed another way, and extraction repeats.
+Equal over the reals is not equal in float32, and the cheap form is often the bad one. Every candidate
+program is measured on hostile samples against the baseline, both against a wider reference. Where it fails,
+the step with the largest error of its own (its result on exact operands rounded once) is barred, or the
+nearest reader of it that can be computed another way, and extraction repeats.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ class Verdict:
 class Judge:
     """Measures programs against one baseline on fixed samples.
 
-    `factor` times the baseline's error, or that of a program in `also`, and a few units in the last place are allowed.
-    `rows` holds the figures of
-    the last program that passed.
+    `factor` times the baseline's error, or that of a program in `also`, and a few units in the last place
+    are allowed. `rows` holds the figures of the last program that passed.
     """
 
     baseline: Program
@@ -62,7 +61,9 @@ class Judge:
             self._runs = [baseline_run(self.baseline, reference, sample, also) for sample in self.samples]
 
     def __call__(self, found: Search, lowered: Lowered, barred: frozenset[Step]) -> Verdict | None:
-        """None where the program is accurate enough, else what to bar; a step (-1, -1) where nothing is left."""
+        """None where the program is accurate enough, else what to bar; a step (-1, -1) where nothing is
+        left.
+        """
         if not self.samples:
             return None
         with np.errstate(all="ignore"):
@@ -94,7 +95,9 @@ class _Culprit:
     dtype: str
 
     def find(self, sample: Sample, row: ResultCheck) -> Verdict:
-        """The step with the largest error of its own that can be done another way, or its nearest such reader."""
+        """The step with the largest error of its own that can be done another way, or its nearest such
+        reader.
+        """
         program = self.lowered.program
         true = values(lift(program, self.dtype), *(lifted_array(a, self.dtype) for a in sample.arrays))
         errors = {node.value: self._own_error(node, true) for node in program.nodes if not node.op.view}
@@ -102,12 +105,16 @@ class _Culprit:
             node = self._replaceable(value)
             if node is not None:
                 wrong = row.fault or f"{row.error:.1e} of scale, {row.tolerance:.1e} allowed"
-                why = f"{node.op.name} ({node.label or node.value}): {row.name} on {row.worst_sample}: {wrong}"
+                why = (
+                    f"{node.op.name} ({node.label or node.value}): {row.name} on {row.worst_sample}: {wrong}"
+                )
                 return Verdict(self.lowered.steps[node.value], why)
         return Verdict((-1, -1), f"{row.name} on {row.worst_sample} stays inaccurate")
 
     def _own_error(self, node: Node, true: Mapping[str, AnyArray]) -> float:
-        """Distance of the op's result on rounded exact operands from the exact result, in parts of its scale."""
+        """Distance of the op's result on rounded exact operands from the exact result, in parts of its
+        scale.
+        """
         types = self.lowered.program.types
         operands = [np.asarray(true[v]).astype(types[v].dtype) for v in node.operands]
         exact = np.asarray(true[node.value])
@@ -119,7 +126,9 @@ class _Culprit:
         return distance(exact, mine) / (scale(exact) or 1.0)
 
     def _replaceable(self, value: str) -> Node | None:
-        """The node of `value`, or the first below it towards the results, that has another way to be computed."""
+        """The node of `value`, or the first below it towards the results, that has another way to be
+        computed.
+        """
         program = self.lowered.program
         queue, seen = [value], {value}
         while queue:

@@ -1,10 +1,12 @@
-"""The face of an optimized function: from the user's nested arguments to flat inputs, and back to nested results."""
+"""The face of an optimized function: from the user's nested arguments to flat inputs, and back to nested
+results.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import optree
@@ -21,8 +23,8 @@ from saturate.tracing.leaves import type_of
 class Signature:
     """How a program is called: argument names, the structure of arguments, value and gradients.
 
-    `wrt` holds the inputs to differentiate by, in order; `asked` is what the user passed as `wrt`, made of argument
-    names. For a bare program the arguments are its inputs.
+    `wrt` holds the inputs to differentiate by, in order; `asked` is what the user passed as `wrt`, made of
+    argument names. For a bare program the arguments are its inputs.
     """
 
     program: Program
@@ -45,10 +47,11 @@ class Signature:
             names = tuple(name for name in self.arguments if name != without)
             return dict(zip(names, self._bound(names, args, named), strict=True))
         given = self._bound(self.arguments, args, named)
-        leaves, spec = optree.tree_flatten(tuple(given))
+        leaves, spec = optree.tree_flatten(cast(Any, tuple(given)))
         if spec != self.traced.in_spec:
             raise ArgumentError(
-                f"{self.program.name} needs arguments structured like the examples, {self.traced.in_spec}; got {spec}"
+                f"{self.program.name} needs arguments structured like the examples, {self.traced.in_spec}; "
+                f"got {spec}"
             )
         found: dict[str, Any] = {}
         for name, fixed, leaf in zip(self.traced.names, self.traced.statics, leaves, strict=True):
@@ -56,8 +59,8 @@ class Signature:
                 found[name] = leaf
             elif not _same(fixed, leaf):
                 raise ArgumentError(
-                    f"{self.program.name} was optimized for the value {fixed!r}, got {leaf!r}: optimize again, or "
-                    "pass an array of no axes as the example to leave it open"
+                    f"{self.program.name} was optimized for the value {fixed!r}, got {leaf!r}: optimize "
+                    "again, or pass an array of no axes as the example to leave it open"
                 )
         return found
 
@@ -66,8 +69,8 @@ class Signature:
         missing = [n for n in names[len(args) :] if n not in named]
         if len(args) > len(names) or extra or missing:
             raise ArgumentError(
-                f"{self.program.name} needs the arguments ({', '.join(names)}), each once; got {len(args)} by "
-                f"position and by name ({', '.join(named)})"
+                f"{self.program.name} needs the arguments ({', '.join(names)}), each once; got {len(args)} "
+                f"by position and by name ({', '.join(named)})"
             )
         return [*args, *(named[n] for n in names[len(args) :])]
 
@@ -102,7 +105,7 @@ class Signature:
         if self.traced is None:
             names = [i.name for i in self.program.inputs]
             return dict(zip(names, self.examples, strict=False)).get(name)
-        leaves = optree.tree_leaves(self.examples)
+        leaves: list[Any] = optree.tree_leaves(cast(Any, self.examples))
         return dict(zip(self.traced.names, leaves, strict=True)).get(name)
 
     def arrays(self, baseline: Program) -> tuple[Any, ...]:
@@ -127,7 +130,9 @@ def signature(f: Callable[..., Any] | Program, examples: tuple[Any, ...], wrt: A
     """Trace `f`, or take a program as it is, and resolve `wrt` to inputs."""
     if isinstance(f, Program):
         if examples and len(examples) != len(f.inputs):
-            raise ArgumentError(f"{f.name} has {len(f.inputs)} inputs, got {len(examples)} examples: one each, or none")
+            raise ArgumentError(
+                f"{f.name} has {len(f.inputs)} inputs, got {len(examples)} examples: one each, or none"
+            )
         _fitting(f, examples)
         names = tuple(i.name for i in f.inputs)
         if wrt is not None and f.gradients:
@@ -137,28 +142,36 @@ def signature(f: Callable[..., Any] | Program, examples: tuple[Any, ...], wrt: A
         return Signature(f, None, examples, leaves, asked)
     found = traced(f, *examples)
     if any(i.name == COTANGENT for i in found.program.inputs) and wrt is not None:
-        raise ArgumentError(f"{found.program.name} has an argument named {COTANGENT!r}, which is taken: rename it")
+        raise ArgumentError(
+            f"{found.program.name} has an argument named {COTANGENT!r}, which is taken: rename it"
+        )
     inputs = tuple(i.name for i in found.program.inputs)
     asked = _names(wrt, found.arguments, inputs) if wrt is not None else None
     return Signature(found.program, found, examples, tuple(_inputs_of(asked, found)), asked)
 
 
 def _fitting(program: Program, examples: tuple[Any, ...]) -> None:
-    """Raise `ArgumentError` where an example of a bare program is not of its input's type; None says nothing."""
+    """Raise `ArgumentError` where an example of a bare program is not of its input's type; None says
+    nothing.
+    """
     for given, example in zip(program.inputs, examples, strict=False):
         if example is None:
             continue
         kind = type_of(example, given.name)
         if kind is None or (kind.shape, kind.dtype) != (given.type.shape, given.type.dtype):
             came = shown(example) if kind is None else kind
-            raise ArgumentError(f"{program.name} needs an example of {given.name} of type {given.type}, got {came}")
+            raise ArgumentError(
+                f"{program.name} needs an example of {given.name} of type {given.type}, got {came}"
+            )
 
 
 def _names(wrt: Any, arguments: tuple[str, ...], inputs: tuple[str, ...]) -> Any:
     """`wrt` with positions turned into names; its tuples and lists are kept."""
     if isinstance(wrt, tuple | list):
         if not wrt:
-            raise ArgumentError("wrt needs at least one argument, got none: name one, or pass None for the value alone")
+            raise ArgumentError(
+                "wrt needs at least one argument, got none: name one, or pass None for the value alone"
+            )
         return type(wrt)(_names(w, arguments, inputs) for w in wrt)
     if isinstance(wrt, int) and not isinstance(wrt, bool) and -len(arguments) <= wrt < len(arguments):
         return arguments[wrt]
@@ -178,7 +191,9 @@ def _inputs_of(asked: Any, found: Traced) -> list[str]:
             names = found.names[start : start + child.num_leaves]
             if argument == name:
                 if None in names:
-                    raise ArgumentError(f"wrt names {name!r}, which holds a Python number: pass an array to differentiate")
+                    raise ArgumentError(
+                        f"wrt names {name!r}, which holds a Python number: pass an array to differentiate"
+                    )
                 inputs += [n for n in names if n is not None]
             start += child.num_leaves
     return inputs

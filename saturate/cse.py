@@ -7,7 +7,9 @@ from saturate.program import Node, Program
 
 
 def share(program: Program) -> Program:
-    """The same program with equal nodes computed once and unread nodes dropped; every bit of a result is kept."""
+    """The same program with equal nodes computed once and unread nodes dropped; every bit of a result is
+    kept.
+    """
     same: dict[str, str] = {}
     first: dict[tuple[Op, tuple[str, ...]], str] = {}
     kept: list[Node] = []

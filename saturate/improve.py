@@ -78,6 +78,10 @@ class _Improver:
                 current, origins = better
                 if STOPPED in self.notes:
                     break
+            else:
+                self._note(
+                    f"the search was repeated {PASSES} times, its limit, and the last one still helped"
+                )
         except KeyboardInterrupt:
             self._note(STOPPED)
         return Improved(current, origins, tuple(self.found), tuple(self.barred), tuple(self.notes))
@@ -95,6 +99,8 @@ class _Improver:
         lowered, extraction = chosen
         program = share(lowered.program)
         after = price_program(program, self.profile).cost
+        if not extraction.proven and self.extractor in ("auto", "exact"):
+            self._note(f"the extraction ended at its work limit: {_distance(extraction)}")
         self.found.append(Pass(found, extraction, before, min(before, after)))
         if after >= before * (1 - BETTER):
             return None
@@ -126,6 +132,15 @@ class _Improver:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _distance(extraction: Extraction) -> str:
+    """How far from the cheapest a choice can be."""
+    return (
+        f"its choice costs at most {extraction.cost / extraction.lower_bound:.2f} times the least"
+        if (extraction.lower_bound > 0)
+        else "no lower bound is known"
+    )
 
 
 def _origins(found: Search, lowered: Lowered, before: Mapping[str, str]) -> dict[str, str]:

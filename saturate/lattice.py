@@ -1,10 +1,10 @@
 """From classes of terms to ways to compute them: every step that a runner can do, priced.
 
-A product over n factors spans the subsets of its factors: two subsets are multiplied or contracted over the indices
-that occur nowhere else, a factor alone is summed over such indices, and the coefficient joins a narrow factor or the
-end. A sum spans the subsets of its members. Subsets are shared between all products and sums by name, so that what
-one program value is to another is found by looking, not by search. Subsets larger than all that they are made of
-and made for are left out.
+A product over n factors spans the subsets of its factors: two subsets are multiplied or contracted over the
+indices that occur nowhere else, a factor alone is summed over such indices, and the coefficient joins a
+narrow factor or the end. A sum spans the subsets of its members. Subsets are shared between all products
+and sums by name, so that what one program value is to another is found by looking, not by search. Subsets
+larger than all that they are made of and made for are left out.
 """
 
 from __future__ import annotations
@@ -22,26 +22,9 @@ from saturate.egraph import TermClasses, TermNode
 from saturate.extract import Classes, ENode
 from saturate.extract.costs import Pass, Profile, roofline
 from saturate.ops import OPS
-
-ALL_ORDERS = 6
-"""Sums of more members than this are added one after another, narrow ones first."""
+from saturate.step import Step, splits
 
 Key = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One way to compute a value: `kind` with its attributes, over values by number.
-
-    leaf · number(k) · mul · div · square · scale(k) · over(k): k / a · add · sub · plus(k): a + k · minus(k): k − a ·
-    sum(S) · dot(S) · diagonal(j, i, summed) · fn(name, slots) · red(kind, S) · ren(pairs) · delta · opaque. In a `fn`, `slots` holds a number
-    where the operand is a literal and None where it is a value.
-    """
-
-    kind: str
-    head: tuple[Any, ...]
-    args: tuple[int, ...]
-    law: str
 
 
 @dataclass
@@ -82,7 +65,9 @@ class Lattice:
         """The value of a class where one was asked for."""
         return self._by_key.get(("class", number))
 
-    def _named(self, key: Key, free: frozenset[Ix], dtype: str, number: int | None = None) -> tuple[int, bool]:
+    def _named(
+        self, key: Key, free: frozenset[Ix], dtype: str, number: int | None = None
+    ) -> tuple[int, bool]:
         if key in self._by_key:
             return self._by_key[key], False
         self._by_key[key] = len(self.steps)
@@ -104,7 +89,9 @@ class Lattice:
         """Number of elements over indices."""
         return prod(i.size for i in indices)
 
-    def product(self, k: Fraction, summed: frozenset[Ix], factors: tuple[int, ...], dtype: str, law: str) -> int:
+    def product(
+        self, k: Fraction, summed: frozenset[Ix], factors: tuple[int, ...], dtype: str, law: str
+    ) -> int:
         """The value k · Σ ∏ of classes: that of a class where one is known to equal it."""
         if k == 1 and not summed and len(factors) == 1:
             return self.value(factors[0])
@@ -140,7 +127,8 @@ class Lattice:
         for node in self.classes.nodes[number]:
             match node.kind:
                 case "con":
-                    self._expand_product(me, *node.head, node.args, node.dtype, node.law)
+                    k, summed = node.head
+                    self._expand_product(me, k, summed, node.args, node.dtype, node.law)
                 case "plus":
                     self._expand_sum(me, node.args, node.dtype, node.law)
                 case "fn":
@@ -198,7 +186,7 @@ class Lattice:
                 for minus in self._negated(rest[0], law):
                     self._add(me, Step("minus", (k,), (minus,), law))
             return
-        for left, right in _splits(self._by_width(members)):
+        for left, right in splits(self._by_width(members)):
             a, b = self.total(left, dtype, law), self.total(right, dtype, law)
             self._add(me, Step("add", (), (a, b), law))
             for one, other in ((left, right), (right, left)):
@@ -215,13 +203,17 @@ class Lattice:
         for node in self.classes.nodes[number]:
             if node.kind == "con" and node.head[0] < 0:
                 k, summed = node.head
-                found.append(self.product(-k, summed, node.args, node.dtype, node.law if law == "program" else law))
+                found.append(
+                    self.product(-k, summed, node.args, node.dtype, node.law if law == "program" else law)
+                )
         return list(dict.fromkeys(found))
 
     # prices
 
     def price(self, value: int, step: Step) -> float:
-        """Cost of a step in nanoseconds; a negative coefficient costs a trifle, so that a − b is chosen over a + (−b)."""
+        """Cost of a step in nanoseconds; a negative coefficient costs a trifle, so that a − b is chosen
+        over a + (−b).
+        """
         sign = 0.1 if step.kind in ("scale", "over") and step.head[0] < 0 else 0.0
         return roofline(self.pass_of(value, step), self.profile) + sign
 
@@ -270,23 +262,17 @@ class Lattice:
         return Classes(nodes, tuple(dict.fromkeys(roots)), tuple(str(v) for v in range(len(nodes))))
 
 
-def _splits(members: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Ways to split a multiset in two, each once; many members only one after another."""
-    n = len(members)
-    if n > ALL_ORDERS:
-        yield tuple(sorted(members[:-1])), members[-1:]
-        return
-    for mask in range(1, 1 << (n - 1)):
-        left = tuple(sorted(members[k] for k in range(n) if not mask >> k & 1))
-        right = tuple(sorted(members[k] for k in range(n) if mask >> k & 1))
-        yield left, right
-
-
 class _Product:
     """The steps of one product: its subsets of factors, as masks."""
 
     def __init__(
-        self, lattice: Lattice, k: Fraction, summed: frozenset[Ix], factors: tuple[int, ...], dtype: str, law: str
+        self,
+        lattice: Lattice,
+        k: Fraction,
+        summed: frozenset[Ix],
+        factors: tuple[int, ...],
+        dtype: str,
+        law: str,
     ) -> None:
         self.lattice, self.k, self.summed, self.factors = lattice, k, summed, factors
         self.dtype, self.law = dtype, law

@@ -1,13 +1,13 @@
 """From chosen steps over named indices to a program: axis orders, strided matrix products, explicit views.
 
-Every value gets an order of its indices, most often the order in which inputs and results hold them, so that
-transposes are views. Contractions become one `matmul` over merged axes, or one `vecdot` where neither side has an
-index of its own.
+Every value gets an order of its indices, most often the order in which inputs and results hold them, so
+that transposes are views. Contractions become one `matmul` over merged axes, or one `vecdot` where neither
+side has an index of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
@@ -15,7 +15,7 @@ from string import ascii_letters
 
 from saturate.algebra import Ix
 from saturate.build import Builder, Value
-from saturate.lattice import Lattice, Step
+from saturate.lattice import Lattice
 from saturate.op import Op
 from saturate.ops import OPS
 from saturate.ops.binary import Add, Div, Mul, Sub
@@ -26,6 +26,7 @@ from saturate.ops.select import Where
 from saturate.ops.structure import Broadcast, Reshape, Transpose
 from saturate.ops.unary import Cast, Square
 from saturate.program import Input, Node, Program
+from saturate.step import Step
 
 Order = tuple[Ix, ...]
 Slots = tuple[Ix | None, ...]
@@ -126,7 +127,11 @@ class Lowering:
         inner, order = self._done[step.args[0]]
         indices = step.head[-1]
         axes = tuple(k for k, i in enumerate(order) if i in indices)
-        kinds: dict[str, type[Sum] | type[Max] | type[Min] | type[Prod]] = {"max": Max, "min": Min, "prod": Prod}
+        kinds: dict[str, type[Sum] | type[Max] | type[Min] | type[Prod]] = {
+            "max": Max,
+            "min": Min,
+            "prod": Prod,
+        }
         op = Sum(axes, False) if step.kind == "sum" else kinds[step.head[0]](axes, False)
         return self.builder.emit(op, inner), tuple(i for i in order if i not in indices)
 
@@ -146,15 +151,15 @@ class Lowering:
             case "sub":
                 return self.builder.emit(Sub(), *operands), order
             case "over":
-                return self.builder.emit(Div(left_literal=_literal(step.head[0], dtype)), *operands), order
+                return self.builder.emit(Div(left_literal=float(step.head[0])), *operands), order
             case "plus":
                 k: Fraction = step.head[0]
-                op = Sub(right_literal=_literal(-k, dtype)) if k < 0 else Add(right_literal=_literal(k, dtype))
+                op = Sub(right_literal=float(-k)) if k < 0 else Add(right_literal=float(k))
                 return self.builder.emit(op, *operands), order
             case "minus":
-                return self.builder.emit(Sub(left_literal=_literal(step.head[0], dtype)), *operands), order
+                return self.builder.emit(Sub(left_literal=float(step.head[0])), *operands), order
             case "scale":
-                return self.builder.emit(_scaling(step.head[0], dtype), *operands), order
+                return self.builder.emit(_scaling(step.head[0]), *operands), order
             case _:
                 return self.builder.emit(_function(step, dtype), *operands), order
 
@@ -220,7 +225,7 @@ class Lowering:
             left = self._grouped(a, a_order, (batch, depth), sizes, 1)
             right = self._grouped(b, b_order, (batch, depth), sizes, 1)
             return self.builder.emit(VecDot(), left, right), batch
-        if rows and columns and self.sorted(frozenset((rows[0], columns[0])))[0] == columns[0] or not rows:
+        if not rows or (columns and self.order[columns[0]] < self.order[rows[0]]):
             a, b, a_order, b_order, rows, columns = b, a, b_order, a_order, columns, rows
         left = self._grouped(a, a_order, (batch, rows, depth), sizes, 2)
         right = self._grouped(b, b_order, (batch, depth, columns), sizes, 2)
@@ -260,11 +265,7 @@ class Lowering:
         return self._reshaped(made, tuple(i.size for i in order)), order
 
 
-def _literal(k: Fraction, dtype: str) -> float:
-    return float(k)
-
-
-def _scaling(k: Fraction, dtype: str) -> Op:
+def _scaling(k: Fraction) -> Op:
     """Multiplication by k; division where 1/k is a whole number, most often a count."""
     if k == -1:
         return OPS["neg"]()
@@ -275,19 +276,21 @@ def _scaling(k: Fraction, dtype: str) -> Op:
 
 
 def _function(step: Step, dtype: str) -> Op:
-    name, slots = step.head
+    name: str = step.head[0]
+    slots: tuple[Fraction | float | None, ...] = step.head[1]
     if name.startswith("cast:"):
         return Cast(dtype)
     literals = [None if s is None else float(s) for s in slots]
     if name == "where":
         return Where(left_literal=literals[1], right_literal=literals[2])
-    if len(slots) == 2:
-        return OPS[name](left_literal=literals[0], right_literal=literals[1])
-    return OPS[name]()
+    op: Callable[..., Op] = OPS[name]
+    return op(left_literal=literals[0], right_literal=literals[1]) if len(slots) == 2 else op()
 
 
 def index_order(given: Sequence[tuple[Slots, int]]) -> dict[Ix, int]:
-    """One order of all indices that disagrees least with the axes of inputs and results, weighed by their sizes."""
+    """One order of all indices that disagrees least with the axes of inputs and results, weighed by their
+    sizes.
+    """
     weight: dict[tuple[Ix, Ix], int] = {}
     indices: list[Ix] = []
     for axes, size in given:
@@ -299,7 +302,9 @@ def index_order(given: Sequence[tuple[Slots, int]]) -> dict[Ix, int]:
     order: dict[Ix, int] = {}
     left = list(indices)
     while left:
-        best = min(left, key=lambda i: sum(max(0, weight.get((j, i), 0) - weight.get((i, j), 0)) for j in left))
+        best = min(
+            left, key=lambda i: sum(max(0, weight.get((j, i), 0) - weight.get((i, j), 0)) for j in left)
+        )
         order[best] = len(order)
         left.remove(best)
     return order
@@ -329,5 +334,7 @@ def lower(
     lowering.run(leaves, constants)
     results = [lowering.placed(r.value, r.axes, r.shape).id for r in roots]
     split = len(roots) - len(gradients)
-    program = builder.program(name, tuple(results[:split]), tuple(zip(gradients, results[split:], strict=True)))
+    program = builder.program(
+        name, tuple(results[:split]), tuple(zip(gradients, results[split:], strict=True))
+    )
     return Lowered(program, lowering.laws, lowering.steps)

@@ -20,7 +20,9 @@ from saturate.facts import FINITE, NONZERO, Facts
 
 LIMIT = 200
 SHORT = 4
-"""A form of at most so many monomials is written out beside a longer term; longer ones multiply in the e-graph."""
+"""A form of at most so many monomials is written out beside a longer term; longer ones multiply in the
+e-graph.
+"""
 
 Monomial = tuple[tuple[int, int], ...]
 """Pairs of an atom and its exponent, ordered by atom."""

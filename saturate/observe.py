@@ -1,8 +1,9 @@
-"""What examples show of values that no proof reaches: a causal mask of −inf makes scores infinite, not their softmax.
+"""What examples show of values that no proof reaches: a causal mask of −inf makes scores infinite, not
+their softmax.
 
-Only values that depend on an argument with infinities are looked at. Such a value is taken to be finite where it is on
-every sample, and to be nowhere zero where it is proved not negative and is not zero on any sample. Each is an
-assumption, and the report lists it.
+Only values that depend on an argument with infinities are looked at. Such a value is taken to be finite
+where it is on every sample, and to be nowhere zero where it is proved not negative and is not zero on any
+sample. Each is an assumption, and the report lists it.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ def _below(program: Program, values_: set[str]) -> set[str]:
 
 
 def assumptions(program: Program, found: Mapping[str, Facts]) -> Iterable[str]:
-    """One line for each assumed value that has a name in the user's function."""
+    """One line for each assumed value, by the user's name for it or its id."""
     for node in program.nodes:
         facts = found.get(node.value)
-        if facts and node.label:
+        if facts:
             positive = " and positive" if NONZERO in facts else ""
-            yield f"{node.label} is finite{positive}, as the examples show"
+            yield f"{node.label or node.value} is finite{positive}, as the examples show"

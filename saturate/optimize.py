@@ -27,7 +27,8 @@ from saturate.program import Program
 from saturate.reporting import report_of
 from saturate.rules import CATALOGUE, EXACTNESS, Law
 from saturate.runners import RUNNERS, Runner
-from saturate.samples import Sample, samples as draw
+from saturate.samples import Sample
+from saturate.samples import samples as draw
 from saturate.saturation import Limits
 from saturate.search import without_zeros
 from saturate.source import source as source_text
@@ -41,9 +42,10 @@ MEASURED_ELEMENTS = 20_000_000
 class Optimized:
     """The cheapest program found: a callable, readable source, a report and a check.
 
-    `program` is what runs, `baseline` the program as traced and differentiated. Called with the function's own
-    arguments it returns the value; with gradients asked for, `(value, gradients)`, where a value that is not a scalar
-    needs its `cotangent`. Arguments are never written to, and no result shares memory with an argument.
+    `program` is what runs, `baseline` the program as traced and differentiated. Called with the function's
+    own arguments it returns the value; with gradients asked for, `(value, gradients)`, where a value that
+    is not a scalar needs its `cotangent`. Arguments are never written to, and no result shares memory with
+    an argument.
     """
 
     program: Program
@@ -74,8 +76,8 @@ class Optimized:
             given[COTANGENT] = self._cotangent(cotangent)
         elif cotangent is not None and COTANGENT not in self._signature.arguments:
             raise ArgumentError(
-                f"{self.program.name} takes no cotangent: its value is a scalar, or no gradient was asked for; scale "
-                "the gradients, or call backward(residuals, cotangent)"
+                f"{self.program.name} takes no cotangent: its value is a scalar, or no gradient was asked "
+                "for; scale the gradients, or call backward(residuals, cotangent)"
             )
         results = self._runner(**given)
         count = len(self.program.outputs)
@@ -111,7 +113,8 @@ class Optimized:
         halves, _, backward = self._halves
         if len(residuals) != len(halves.residuals):
             raise ArgumentError(
-                f"backward needs the {len(halves.residuals)} residuals that forward returned, got {len(residuals)}"
+                f"backward needs the {len(halves.residuals)} residuals that forward returned, "
+                f"got {len(residuals)}"
             )
         return self._signature.gradients(backward(*residuals, cotangent))
 
@@ -126,7 +129,7 @@ class Optimized:
         return source_text(self.program, style=style, comments=comments)
 
     def check(self, runner: str = "numpy", trials: int = 8, seed: int = 0) -> Certificate:
-        """Value and gradients against the baseline, both against a wider reference, and finite differences."""
+        """Value and gradients against the baseline, both against a wider reference, and slopes."""
         examples = [self._examples] if self._examples else None
         return check_program(
             self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples,
@@ -151,13 +154,14 @@ def optimize(
 ) -> Optimized:
     """The cheapest program with the same value and gradients as `f`, found by equality saturation.
 
-    `f` is a NumPy function or a `Program`; `examples` are arrays, `Type`s or nested dicts, lists and tuples of them.
-    `wrt` names the arguments to differentiate by (names, positions, or a tuple or list of them; gradients come in its
-    structure); None optimizes the value alone. `exact` admits laws up to a class of exactness. A program is taken
-    only if its error against a wider reference is at most `accuracy` times the baseline's on hostile samples, or on
-    `samples`, argument tuples that stand for the user's data; None turns this off, and the report says so. Limits
-    are counts with seconds as a backstop, so that equal input gives equal text. With `check` the answer is checked
-    before it is returned. Raises errors of `saturate.errors`, each saying what came and what to do.
+    `f` is a NumPy function or a `Program`; `examples` are arrays, `Type`s or nested dicts, lists and tuples
+    of them. `wrt` names the arguments to differentiate by (names, positions, or a tuple or list of them;
+    gradients come in its structure); None optimizes the value alone. `exact` admits laws up to a class of
+    exactness. A program is taken only if its error against a wider reference is at most `accuracy` times
+    the baseline's on hostile samples, or on `samples`, argument tuples that stand for the user's data; None
+    turns this off, and the report says so. Limits are counts with seconds as a backstop, so that equal
+    input gives equal text. With `check` the answer is checked before it is returned. Raises errors of
+    `saturate.errors`, each saying what came and what to do.
     """
     _refuse(target, exact, extractor, memory)
     _refuse_figures(accuracy, limits, seed)
@@ -226,7 +230,9 @@ def _refuse(target: str, exact: str, extractor: str, memory: None) -> None:
 
 def _refuse_figures(accuracy: Any, limits: Any, seed: Any) -> None:
     if accuracy is not None and not (isinstance(accuracy, int | float) and accuracy >= 1):
-        raise ArgumentError(f"optimize needs accuracy of at least 1, or None to turn it off; got {accuracy!r}")
+        raise ArgumentError(
+            f"optimize needs accuracy of at least 1, or None to turn it off; got {accuracy!r}"
+        )
     if not isinstance(limits, Limits):
         raise ArgumentError(f"optimize needs limits as Limits(seconds, nodes, rounds), got {limits!r}")
     if not isinstance(seed, int) or seed < 0:
@@ -257,7 +263,9 @@ def _admitted(rules: Sequence[Law] | None, exact: str) -> tuple[Law, ...]:
 
 
 def _facts(program: Program, known: Signature, samples: Sequence[Sample]) -> dict[str, Facts]:
-    """Inputs are finite by contract unless the example is not, with signs from bounds; what the samples show besides."""
+    """Inputs are finite by contract unless the example is not, with signs from bounds; what the samples
+    show besides.
+    """
     found: dict[str, Facts] = {}
     for given in program.inputs:
         facts = input_facts(given.type)
@@ -276,14 +284,21 @@ def _judge(
     given: Sequence[Sequence[Any]] | None,
     seed: int,
 ) -> Judge:
-    """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts everything."""
+    """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts
+    everything.
+    """
     if accuracy is None:
         return Judge(baseline, (), 4.0, plain)
     if given is not None:
-        if not isinstance(given, Sequence) or not given or not all(isinstance(g, tuple | list) for g in given):
+        if (
+            not isinstance(given, Sequence)
+            or not given
+            or not all(isinstance(g, tuple | list) for g in given)
+        ):
             raise ArgumentError(f"samples needs a list of at least one tuple of arguments, got {given!r}")
         drawn = tuple(
-            Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k))) for k, args in enumerate(given)
+            Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k)))
+            for k, args in enumerate(given)
         )
         return Judge(baseline, drawn, accuracy, plain)
     size = max(1, sum(i.type.size for i in baseline.inputs))

@@ -1,9 +1,11 @@
-"""How large the rounding errors of a program can be, not how large they happen to be: each rounding moved at random.
+"""How large the rounding errors of a program can be, not how large they happen to be: each rounding moved
+at random.
 
-At one point a program can be right by luck: where a softmax is saturated, two sums of the same numbers cancel to an
-exact zero that another order of the same sums misses. So the baseline's error is measured with every result moved by
-up to one unit in the last place, and with every operand of a sum or contraction moved (Monte Carlo arithmetic,
-Parker 1997). Results that are exact, such as maxima, comparisons and views, are not moved.
+At one point a program can be right by luck: where a softmax is saturated, two sums of the same numbers
+cancel to an exact zero that another order of the same sums misses. So the baseline's error is measured with
+every result moved by up to one unit in the last place, and with every operand of a sum or contraction moved
+(Monte Carlo arithmetic, Parker 1997). Results that are exact, such as maxima, comparisons and views, are
+not moved.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What a program costs under a profile, node by node: the price that the report shows and that optimizing lowers."""
+"""What a program costs under a profile, node by node: the price that the report shows and that optimizing
+lowers.
+"""
 
 from __future__ import annotations
 

@@ -136,7 +136,9 @@ def _accuracy(improved: Improved, judge: Judge) -> Accuracy:
 
 
 def _assumptions(laws: Sequence[Law], improved: Improved, exact: str) -> tuple[str, ...]:
-    """What has to hold for the result to be equal: finite inputs, and laws whose class needs more than that."""
+    """What has to hold for the result to be equal: finite inputs, and laws whose class needs more than
+    that.
+    """
     found = ["inputs are finite where their examples are"] if exact != "bitwise" else []
     used = set(improved.laws.values())
     found += [

@@ -1,4 +1,6 @@
-"""The middle of the road: from a baseline program to the cheapest program that the laws allow, not yet checked."""
+"""The middle of the road: from a baseline program to the cheapest program that the laws allow, not yet
+checked.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from saturate.rules.law import Law
 from saturate.saturation import INTERRUPTED, Limits, Saturation, saturate
 
 EXTRACTION_WORK = 200_000
-"""Steps that one extraction may take, a count and not a time, so that the same input gives the same program."""
+"""Steps that one extraction may take, a count and not a time, so that the same input gives the same
+program.
+"""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,8 @@ def _loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], li
 def without_zeros(baseline: Program, facts: Mapping[str, Facts] | None = None) -> Program:
     """The baseline without what is constant by computation, such as the adjoint of a softmax's maximum.
 
-    No law and no other form enters: it is the baseline as people write it who hold such values constant by hand.
+    No law and no other form enters: it is the baseline as people write it who hold such values constant by
+    hand.
     """
     denotation = denote(baseline, facts)
     wanted = [denotation.values[v] for v in baseline.results]

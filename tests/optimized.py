@@ -1,4 +1,6 @@
-"""What the tests of the whole share: workloads optimized once a process, fresh arguments, programs looked at."""
+"""What the tests of the whole share: workloads optimized once a process, fresh arguments, programs looked
+at.
+"""
 
 from __future__ import annotations
 

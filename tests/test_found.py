@@ -1,4 +1,6 @@
-"""Found, not coded: what the maximum's adjoint leaves behind, over axes, sizes, dtypes, and every way to write it."""
+"""Found, not coded: what the maximum's adjoint leaves behind, over axes, sizes, dtypes, and every way to
+write it.
+"""
 
 from __future__ import annotations
 

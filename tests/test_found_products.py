@@ -1,4 +1,6 @@
-"""Found, not coded: products that are never formed, scales on the narrow side, chains, models and normalisations."""
+"""Found, not coded: products that are never formed, scales on the narrow side, chains, models and
+normalisations.
+"""
 
 from __future__ import annotations
 
@@ -158,8 +160,8 @@ def dynamic_program(sizes: tuple[int, ...]) -> float:
 def shared_optimum(sizes: tuple[int, ...], itemsize: int) -> float:
     """Least price of a chain and all its gradients, where each product of neighbours is paid once.
 
-    With the cotangent as one matrix more the chain is a ring; value and gradients are its arcs of all matrices but
-    one, and an arc is made of two shorter ones.
+    With the cotangent as one matrix more the chain is a ring; value and gradients are its arcs of all
+    matrices but one, and an arc is made of two shorter ones.
     """
     count = len(sizes)
     model = cp_model.CpModel()
@@ -253,7 +255,8 @@ def test_attention_on_short_sequences(dtype: str) -> None:
 
 
 def assert_the_published_backward(program: Program, wide: tuple[int, int], out: tuple[int, int]) -> None:
-    """No adjoint of the maximum, D from the gradient and the value of the output, no scale on what is wide."""
+    """No adjoint of the maximum, D from the gradient and the value of the output, no scale on what is wide.
+    """
     kinds = ops(program)
     assert not set(kinds) & {"Equal", "Cast", "Where", "Argmax", "Take"}
     assert (kinds["Max"], kinds["Exp"], kinds["Matmul"]) == (1, 1, 6)

@@ -23,9 +23,9 @@ from saturate.split import COTANGENT
 FACTOR, ULPS = 4.0, 16.0
 """The stated bound: so many times the baseline's error, and so many units in the last place of the scale.
 
-The baseline's error is that of moved roundings too, and that of the baseline without what is zero by computation. A
-saturated softmax shows why: the adjoint of its maximum is zero, but adding it takes the error of one element back, an
-accident of the detour that the published backward does not have.
+The baseline's error is that of moved roundings too, and that of the baseline without what is zero by
+computation. A saturated softmax shows why: the adjoint of its maximum is zero, but adding it takes the
+error of one element back, an accident of the detour that the published backward does not have.
 """
 
 Array = Any

@@ -1,4 +1,6 @@
-"""Array programs in plain NumPy that the tests, the audit and the benchmarks range over; sizes are distinct primes."""
+"""Array programs in plain NumPy that the tests, the audit and the benchmarks range over; sizes are distinct
+primes.
+"""
 
 from __future__ import annotations
 
@@ -154,10 +156,16 @@ WORKLOADS: tuple[Workload, ...] = (
     Workload("log_of_shifted_sum", log_of_shifted_sum, (t(5, 7),), ("x",)),
     Workload("cross_entropy", cross_entropy, (t(13, 11), t(13, 11, low=0.0, high=1.0)), ("logits",)),
     Workload(
-        "cross_entropy_of_softmax", cross_entropy_of_softmax, (t(13, 11), t(13, 11, low=0.0, high=1.0)), ("logits",)
+        "cross_entropy_of_softmax",
+        cross_entropy_of_softmax,
+        (t(13, 11), t(13, 11, low=0.0, high=1.0)),
+        ("logits",),
     ),
     Workload(
-        "logistic_regression", logistic_regression, (t(7), t(), t(17, 7), t(17, low=0.0, high=1.0)), ("w", "b")
+        "logistic_regression",
+        logistic_regression,
+        (t(7), t(), t(17, 7), t(17, low=0.0, high=1.0)),
+        ("w", "b"),
     ),
     Workload(
         "logistic_regression_stable",
@@ -188,6 +196,9 @@ WORKLOADS: tuple[Workload, ...] = (
     Workload("row_scale_then_narrow", row_scale_then_narrow, (t(31, 37), t(31), t(37, 3)), ("x", "s", "w")),
     Workload("chain3", chain3, (t(5, 7), t(7, 3), t(3, 11)), ("a", "b", "c")),
     Workload(
-        "chain6", chain6, (t(5, 7), t(7, 3), t(3, 11), t(11, 2), t(2, 13), t(13, 17)), ("a", "b", "c", "d", "e", "f")
+        "chain6",
+        chain6,
+        (t(5, 7), t(7, 3), t(3, 11), t(11, 2), t(2, 13), t(13, 17)),
+        ("a", "b", "c", "d", "e", "f"),
     ),
 )
