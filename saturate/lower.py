@@ -7,11 +7,12 @@ side has an index of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 from string import ascii_letters
+from typing import Any
 
 from saturate.algebra import Ix
 from saturate.build import Builder, Value
@@ -168,7 +169,7 @@ class Lowering:
         free = self.lattice.free[value]
         for a in sorted(args, key=lambda v: -len(self.lattice.free[v])):
             order = self._done[a][1]
-            if set(order) == free:
+            if frozenset(order) == free:
                 return order
         return self.sorted(free)
 
@@ -185,7 +186,7 @@ class Lowering:
     def placed(self, value: int, axes: Slots, shape: tuple[int, ...]) -> Value:
         """The value with these axes, None for size one, broadcast to `shape`."""
         given, order = self._done[value]
-        wanted = tuple(i for i in axes if i in order)
+        wanted = tuple(i for i in axes if i is not None and i in order)
         given = self._transposed(given, order, wanted)
         narrow = tuple(i.size if i is not None and i in order else 1 for i in axes)
         if narrow == shape:
@@ -283,8 +284,9 @@ def _function(step: Step, dtype: str) -> Op:
     literals = [None if s is None else float(s) for s in slots]
     if name == "where":
         return Where(left_literal=literals[1], right_literal=literals[2])
-    op: Callable[..., Op] = OPS[name]
-    return op(left_literal=literals[0], right_literal=literals[1]) if len(slots) == 2 else op()
+    made: Any = OPS[name]
+    op: Op = made(left_literal=literals[0], right_literal=literals[1]) if len(slots) == 2 else made()
+    return op
 
 
 def index_order(given: Sequence[tuple[Slots, int]]) -> dict[Ix, int]:

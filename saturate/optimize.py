@@ -252,8 +252,8 @@ def _baseline(known: Signature) -> Program:
     return gradient_program(program, known.wrt, seed="input" if kind.shape else "ones")
 
 
-def _admitted(rules: Sequence[Law] | None, exact: str) -> tuple[Law, ...]:
-    laws = CATALOGUE if rules is None else rules
+def _admitted(rules: Any, exact: str) -> tuple[Law, ...]:
+    laws: Any = CATALOGUE if rules is None else rules
     if not isinstance(laws, Sequence):
         raise ArgumentError(f"rules needs a list of laws, such as [*CATALOGUE, mine], got {laws!r}")
     for law in laws:
@@ -281,7 +281,7 @@ def _judge(
     plain: Sequence[Program],
     known: Signature,
     accuracy: float | None,
-    given: Sequence[Sequence[Any]] | None,
+    given: Any,
     seed: int,
 ) -> Judge:
     """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts
