@@ -136,11 +136,9 @@ class _Improver:
 
 def _distance(extraction: Extraction) -> str:
     """How far from the cheapest a choice can be."""
-    return (
-        f"its choice costs at most {extraction.cost / extraction.lower_bound:.2f} times the least"
-        if (extraction.lower_bound > 0)
-        else "no lower bound is known"
-    )
+    if extraction.lower_bound <= 0:
+        return "no lower bound is known"
+    return f"its choice costs at most {extraction.cost / extraction.lower_bound:.2f} times the least"
 
 
 def _origins(found: Search, lowered: Lowered, before: Mapping[str, str]) -> dict[str, str]:

@@ -127,7 +127,10 @@ def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = 
     ]
     nodes = tuple(tuple(ways[k] for k in left) for ways, left in zip(found.classes.nodes, kept, strict=True))
     classes = Classes(nodes, found.classes.roots, found.classes.names)
-    chosen = EXTRACTORS[extractor](classes, seconds=None, work=EXTRACTION_WORK)
+    work = (
+        None if extractor == "greedy" else EXTRACTION_WORK
+    )  # greedy counts restarts, with a limit of its own
+    chosen = EXTRACTORS[extractor](classes, seconds=None, work=work)
     return replace(chosen, choice={v: kept[v][k] for v, k in chosen.choice.items()})
 
 

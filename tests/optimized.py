@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import optree
 from op_checks import sample
 from workloads import WORKLOADS, Workload
 
@@ -20,6 +21,8 @@ from saturate.program import Program
 from saturate.runners.evaluate import evaluate
 from saturate.split import COTANGENT
 
+TREES: Any = optree
+"""Its annotations ask for trees of one type of leaf; the tests have arrays, tuples and dicts of them."""
 NAMES = [load.name for load in WORKLOADS]
 DTYPES = ["float32", "float64"]
 TOLERANCE = {"float32": 1e-4, "float64": 1e-11}
@@ -57,7 +60,7 @@ def arguments(best: sat.Optimized, arrays: Sequence[AnyArray]) -> list[AnyArray]
 
 def cotangent(best: sat.Optimized, arrays: Sequence[AnyArray]) -> dict[str, AnyArray]:
     """The array of the cotangent by name, where there is one."""
-    return {COTANGENT: a for i, a in zip(best.baseline.inputs, arrays, strict=True) if i.name == COTANGENT}
+    return {i.name: a for i, a in zip(best.baseline.inputs, arrays, strict=True) if i.name == COTANGENT}
 
 
 def reference(program: Program, arrays: Sequence[AnyArray], dtype: str = "float64") -> list[AnyArray]:

@@ -19,7 +19,7 @@ from saturate.runners.evaluate import evaluate
 
 def with_autograd(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function, and what it calls in its module, over autograd's NumPy."""
-    scope = vars(workloads) | {"np": autograd.numpy}
+    scope: dict[str, Any] = {**vars(workloads), "np": autograd.numpy}
     for name, value in vars(workloads).items():
         if isinstance(value, types.FunctionType) and value.__module__ == workloads.__name__:
             scope[name] = types.FunctionType(value.__code__, scope, name, value.__defaults__)
@@ -74,9 +74,12 @@ def test_the_comparison_would_see_a_wrong_gradient(name: str) -> None:
 
 
 def test_ties_of_a_maximum_as_autograd_splits_them() -> None:
+    over: Any = autograd.numpy
+
     def f(x: Any) -> Any:
-        return autograd.numpy.sum(autograd.numpy.max(x, axis=1) ** 2)
+        return over.sum(over.max(x, axis=1) ** 2)
 
     x = np.array([[2.0, 2.0, 1.0], [3.0, 3.0, 3.0]])
     best = sat.optimize(lambda x: np.sum(np.max(x, axis=1) ** 2), x, wrt="x")
-    np.testing.assert_allclose(best(x)[1], autograd.grad(f)(x), rtol=1e-15)
+    gradient: Any = autograd.grad
+    np.testing.assert_allclose(best(x)[1], gradient(f)(x), rtol=1e-15)

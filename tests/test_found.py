@@ -279,7 +279,7 @@ def test_ties_share_the_gradient_of_a_maximum_that_is_read() -> None:
     best = sat.optimize(lambda x: np.sum(x.max(axis=1)), sat.Type((3, 5)), wrt="x")
     x = np.array([[1.0, 3.0, 3.0, 0.0, 3.0], [2.0, 1.0, 0.0, 0.0, 0.0], [4.0, 4.0, 4.0, 4.0, 4.0]])
     _, gradient = best(x)
-    expected = [[0, 1 / 3, 1 / 3, 0, 1 / 3], [1, 0, 0, 0, 0], [0.2] * 5]
+    expected = np.array([[0, 1 / 3, 1 / 3, 0, 1 / 3], [1, 0, 0, 0, 0], [0.2] * 5])
     np.testing.assert_allclose(gradient, expected, rtol=1e-15)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -142,7 +143,9 @@ def test_a_column_scale_moves_into_a_narrow_operand() -> None:
 
 
 def matmul_cost(m: int, k: int, n: int, itemsize: int) -> float:
-    return COSTS["roofline"](Pass("dot", m * n, m * k + k * n, itemsize, 2.0 * m * k * n, 1), Profile())
+    return float(
+        COSTS["roofline"](Pass("dot", m * n, m * k + k * n, itemsize, 2.0 * m * k * n, 1), Profile())
+    )
 
 
 def dynamic_program(sizes: tuple[int, ...]) -> float:
@@ -184,7 +187,7 @@ def shared_optimum(sizes: tuple[int, ...], itemsize: int) -> float:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     assert solver.solve(model) == cp_model.OPTIMAL
-    return solver.objective_value / 1000
+    return float(solver.objective_value) / 1000
 
 
 CHAINS = [
@@ -210,7 +213,7 @@ def product_of(count: int) -> Callable[..., Any]:
 @every_dtype
 @pytest.mark.parametrize("sizes", CHAINS, ids=str)
 def test_a_chain_is_multiplied_in_the_best_order(sizes: tuple[int, ...], dtype: str) -> None:
-    pairs = tuple(zip(sizes, sizes[1:], strict=False))
+    pairs = tuple(pairwise(sizes))
     best = found(product_of(len(pairs)), *pairs, wrt=None, dtype=dtype)
     assert matmul_flops(best.program) == dynamic_program(sizes)
     assert set(ops(best.program)) <= {"Matmul", "Transpose"}
@@ -218,7 +221,7 @@ def test_a_chain_is_multiplied_in_the_best_order(sizes: tuple[int, ...], dtype: 
 
 @pytest.mark.parametrize("sizes", CHAINS, ids=str)
 def test_a_chain_and_its_gradients_share_the_best_products(sizes: tuple[int, ...]) -> None:
-    pairs = tuple(zip(sizes, sizes[1:], strict=False))
+    pairs = tuple(pairwise(sizes))
     best = found(product_of(len(pairs)), *pairs, wrt=tuple("abcdef"[: len(pairs)]))
     assert set(ops(best.program)) <= {"Matmul", "Transpose"}
     assert price_program(best.program).cost == pytest.approx(shared_optimum(sizes, 4), rel=1e-6)
@@ -255,8 +258,7 @@ def test_attention_on_short_sequences(dtype: str) -> None:
 
 
 def assert_the_published_backward(program: Program, wide: tuple[int, int], out: tuple[int, int]) -> None:
-    """No adjoint of the maximum, D from the gradient and the value of the output, no scale on what is wide.
-    """
+    """No adjoint of the maximum, D from the output and its gradient, no scale on what is wide."""
     kinds = ops(program)
     assert not set(kinds) & {"Equal", "Cast", "Where", "Argmax", "Take"}
     assert (kinds["Max"], kinds["Exp"], kinds["Matmul"]) == (1, 1, 6)

@@ -1,4 +1,4 @@
-"""The face of what `optimize` returns: nested arguments, cotangents, bare programs, and wrong arguments by name."""
+"""What `optimize` returns is called: nested arguments, cotangents, bare programs, wrong arguments by name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import optree
 import pytest
-from optimized import fresh, off
+from optimized import TREES, fresh, off
 from running import assert_same_bits
 from workloads import softmax, sum_of_product
 
@@ -46,15 +45,15 @@ def test_gradients_come_in_the_structure_of_wrt_and_of_the_arguments(nested: sat
     params, x, target = drawn(1)
     value, gradients = nested(params, x, target)
     assert off(value, network(params, x, target)) < 1e-12
-    assert optree.tree_structure(gradients) == optree.tree_structure((params, target, x))
-    for found, given in zip(*map(optree.tree_leaves, (gradients, (params, target, x))), strict=True):
+    assert TREES.tree_structure(gradients) == TREES.tree_structure((params, target, x))
+    for found, given in zip(*map(TREES.tree_leaves, (gradients, (params, target, x))), strict=True):
         assert found.shape == given.shape
     h, step = 1e-6, drawn(2)
-    ends = [network(*optree.tree_map(lambda a, d, t=t: a + t * d, drawn(1), step)) for t in (h, -h)]
+    ends = [network(*TREES.tree_map(lambda a, d, t=t: a + t * d, drawn(1), step)) for t in (h, -h)]
     slope = sum(
         np.sum(g * d)
         for g, d in zip(
-            optree.tree_leaves(gradients), optree.tree_leaves((step[0], step[2], step[1])), strict=True
+            TREES.tree_leaves(gradients), TREES.tree_leaves((step[0], step[2], step[1])), strict=True
         )
     )
     assert slope == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-6)
@@ -65,8 +64,8 @@ def test_forward_and_backward_keep_the_structure(nested: sat.Optimized) -> None:
     whole, gradients = nested(*drawn(3))
     assert_same_bits([value], [whole])
     again = nested.backward(residuals)
-    assert optree.tree_structure(again) == optree.tree_structure(gradients)
-    assert_same_bits(optree.tree_leaves(again), optree.tree_leaves(gradients))
+    assert TREES.tree_structure(again) == TREES.tree_structure(gradients)
+    assert_same_bits(TREES.tree_leaves(again), TREES.tree_leaves(gradients))
 
 
 WRT: list[tuple[Any, Any]] = [
@@ -86,8 +85,8 @@ def test_wrt_names_or_counts_arguments_in_any_nesting(wrt: Any, names: Any, nest
     _, (params, target, x) = nested(*drawn(4))
     known = {"params": params, "target": target, "x": x}
     expected = _filled(names, known)
-    assert optree.tree_structure(gradients) == optree.tree_structure(expected)
-    for a, b in zip(optree.tree_leaves(gradients), optree.tree_leaves(expected), strict=True):
+    assert TREES.tree_structure(gradients) == TREES.tree_structure(expected)
+    for a, b in zip(TREES.tree_leaves(gradients), TREES.tree_leaves(expected), strict=True):
         assert off(a, b) < 1e-12
 
 
@@ -99,9 +98,11 @@ def test_results_keep_the_structure_of_the_function() -> None:
     best = sat.optimize(lambda x: {"a": x + 1, "b": [np.exp(x), (x * 2,)]}, sat.Type((3, 5)))
     x = fresh(best.baseline, 0)[0]
     found = best(x)
-    assert optree.tree_structure(found) == optree.tree_structure({"a": 0, "b": [0, (0,)]})
+    assert TREES.tree_structure(found) == TREES.tree_structure({"a": 0, "b": [0, (0,)]})
     np.testing.assert_allclose(found["b"][0], np.exp(x), rtol=1e-15)
-    assert sat.optimize(lambda x: {"loss": np.sum(x * x)}, sat.Type((3,)), wrt="x")(np.ones(3))[0] == {"loss": 3.0}
+    assert sat.optimize(lambda x: {"loss": np.sum(x * x)}, sat.Type((3,)), wrt="x")(np.ones(3))[0] == {
+        "loss": 3.0
+    }
 
 
 @pytest.fixture(scope="module")
@@ -175,19 +176,38 @@ def test_examples_of_a_program_are_of_its_types() -> None:
 # Wrong arguments at a call.
 
 X, G = np.ones((5, 7), "float32"), np.ones((5, 7), "float32")
+NEEDS = "softmax needs the arguments (x), each once; got {} by position and by name ({})"
+SHAPE = "needs {} of shape (5, 7), got (7, 5); optimize again for other shapes"
 CALLS: list[tuple[str, Callable[[sat.Optimized], Any], str]] = [
-    ("none", lambda b: b(), "softmax needs the arguments (x), each once; got 0 by position and by name ()"),
-    ("two", lambda b: b(X, X), "softmax needs the arguments (x), each once; got 2 by position and by name ()"),
-    ("twice", lambda b: b(X, x=X), "softmax needs the arguments (x), each once; got 1 by position and by name (x)"),
-    ("unknown", lambda b: b(y=X), "softmax needs the arguments (x), each once; got 0 by position and by name (y)"),
-    ("shape", lambda b: b(X.T, cotangent=G), "softmax needs x of shape (5, 7), got (7, 5); optimize again for other shapes"),
-    ("dtype", lambda b: b(X.astype("float64"), cotangent=G), "softmax needs x of dtype float32, got float64; pass x.astype('float32')"),
-    ("no cotangent", lambda b: b(X), "softmax needs the cotangent of its value, an array float32[5, 7]: pass cotangent=…"),
-    ("cotangent's shape", lambda b: b(X, cotangent=G.T), "softmax needs cotangent of shape (5, 7), got (7, 5); optimize again for other shapes"),
-    ("number", lambda b: b(X, cotangent=1.0), "softmax needs cotangent as an array of float32[5, 7], got float; pass np.asarray(cotangent, dtype='float32')"),
-    ("residuals", lambda b: b.backward((), G), "backward needs the 1 residuals that forward returned, got 0"),
-    ("backward", lambda b: b.backward(b.forward(X)[1], G.T), "softmax_backward needs cotangent of shape (5, 7), got (7, 5); optimize again for other shapes"),
-]  # fmt: skip
+    ("none", lambda b: b(), NEEDS.format(0, "")),
+    ("two", lambda b: b(X, X), NEEDS.format(2, "")),
+    ("twice", lambda b: b(X, x=X), NEEDS.format(1, "x")),
+    ("unknown", lambda b: b(y=X), NEEDS.format(0, "y")),
+    ("shape", lambda b: b(X.T, cotangent=G), "softmax " + SHAPE.format("x")),
+    ("cotangent's shape", lambda b: b(X, cotangent=G.T), "softmax " + SHAPE.format("cotangent")),
+    ("backward", lambda b: b.backward(b.forward(X)[1], G.T), "softmax_backward " + SHAPE.format("cotangent")),
+    (
+        "dtype",
+        lambda b: b(X.astype("float64"), cotangent=G),
+        "softmax needs x of dtype float32, got float64; pass x.astype('float32')",
+    ),
+    (
+        "no cotangent",
+        lambda b: b(X),
+        "softmax needs the cotangent of its value, an array float32[5, 7]: pass cotangent=…",
+    ),
+    (
+        "number",
+        lambda b: b(X, cotangent=1.0),
+        "softmax needs cotangent as an array of float32[5, 7], got float; "
+        "pass np.asarray(cotangent, dtype='float32')",
+    ),
+    (
+        "residuals",
+        lambda b: b.backward((), G),
+        "backward needs the 1 residuals that forward returned, got 0",
+    ),
+]
 
 
 @pytest.mark.parametrize(("call", "message"), [c[1:] for c in CALLS], ids=[c[0] for c in CALLS])
@@ -202,7 +222,9 @@ def test_a_wrong_argument_is_named(
 
 def test_another_structure_is_shown(nested: sat.Optimized) -> None:
     params, x, target = drawn(0)
-    with pytest.raises(ArgumentError, match="network needs arguments structured like the examples, .*'more'"):
+    with pytest.raises(
+        ArgumentError, match=r"network needs arguments structured like the examples, .*'more'"
+    ):
         nested({**params, "more": x}, x, target)
     with pytest.raises(ArgumentError) as error:
         nested({**params, "scale": (x,)}, x, target)
@@ -218,8 +240,8 @@ def test_a_python_number_is_part_of_the_program() -> None:
         with pytest.raises(ArgumentError) as error:
             best(np.ones(3), other)
         assert str(error.value) == (
-            f"f was optimized for the value 3.0, got {other!r}: optimize again, or pass an array of no axes as the "
-            "example to leave it open"
+            f"f was optimized for the value 3.0, got {other!r}: optimize again, or pass an array of no axes "
+            "as the example to leave it open"
         )
 
 
@@ -235,7 +257,9 @@ def test_what_has_no_gradient_says_so() -> None:
         lambda: value(X, cotangent=G),
         lambda: scalar(np.ones((3, 5)), np.ones((5, 2)), cotangent=2.0),
     ):
-        with pytest.raises(ArgumentError, match=r"takes no cotangent: its value is a scalar, or no gradient was"):
+        with pytest.raises(
+            ArgumentError, match=r"takes no cotangent: its value is a scalar, or no gradient was"
+        ):
             call()
 
 
@@ -265,28 +289,52 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("options", "message"), OPTIONS, ids=[str(o) for o, _ in OPTIONS])
 def test_a_wrong_option_is_named_with_what_would_do(options: dict[str, Any], message: str) -> None:
+    wrong: dict[str, Any] = {"wrt": "x", **options}
     with pytest.raises(ArgumentError) as error:
-        sat.optimize(softmax, T, **{"wrt": "x", **options})
+        sat.optimize(softmax, T, **wrong)
     assert str(error.value) == message
 
 
+INTEGERS = sat.Type((5, 7), "int64")
 FUNCTIONS: list[tuple[Callable[[], Any], type[SaturateError], str]] = [
-    (lambda: sat.optimize(lambda x: (x, x), T, wrt="x"), ArgumentError,
-     "gradients need a function with one result, and f returns 2: return the one to differentiate"),
-    (lambda: sat.optimize(lambda x: np.argmax(x), T, wrt="x"), DifferentiationError,
-     "a gradient needs a floating output, got output 0 of type int64[]; cast it in the function"),
-    (lambda: sat.optimize(lambda x, i: np.sum(x * i), T, sat.Type((5, 7), "int64"), wrt="i"), DifferentiationError,
-     "a gradient needs a floating input, got 'i' of type int64[5, 7]; make it float64 or leave it out of wrt"),
-    (lambda: sat.optimize(lambda x, k: x * k, T, 3.0, wrt="k"), ArgumentError,
-     "wrt names 'k', which holds a Python number: pass an array to differentiate"),
-    (lambda: sat.optimize(lambda x, cotangent: np.sum(x * cotangent), T, T, wrt="x"), ArgumentError,
-     "f has an argument named 'cotangent', which is taken: rename it"),
-    (lambda: sat.optimize(sat.grad(softmax, T, wrt="x"), wrt="x"), ArgumentError,
-     "softmax has gradients already: pass wrt=None, or a program without them"),
-    (lambda: sat.grad(softmax, T, wrt=None), ArgumentError,
-     "grad needs wrt, the names or positions of arguments to differentiate by; got None"),
+    (
+        lambda: sat.optimize(lambda x: (x, x), T, wrt="x"),
+        ArgumentError,
+        "gradients need a function with one result, and f returns 2: return the one to differentiate",
+    ),
+    (
+        lambda: sat.optimize(lambda x: np.argmax(x), T, wrt="x"),
+        DifferentiationError,
+        "a gradient needs a floating output, got output 0 of type int64[]; cast it in the function",
+    ),
+    (
+        lambda: sat.optimize(lambda x, i: np.sum(x * i), T, INTEGERS, wrt="i"),
+        DifferentiationError,
+        "a gradient needs a floating input, got 'i' of type int64[5, 7]; "
+        "make it float64 or leave it out of wrt",
+    ),
+    (
+        lambda: sat.optimize(lambda x, k: x * k, T, 3.0, wrt="k"),
+        ArgumentError,
+        "wrt names 'k', which holds a Python number: pass an array to differentiate",
+    ),
+    (
+        lambda: sat.optimize(lambda x, cotangent: np.sum(x * cotangent), T, T, wrt="x"),
+        ArgumentError,
+        "f has an argument named 'cotangent', which is taken: rename it",
+    ),
+    (
+        lambda: sat.optimize(sat.grad(softmax, T, wrt="x"), wrt="x"),
+        ArgumentError,
+        "softmax has gradients already: pass wrt=None, or a program without them",
+    ),
+    (
+        lambda: sat.grad(softmax, T, wrt=None),
+        ArgumentError,
+        "grad needs wrt, the names or positions of arguments to differentiate by; got None",
+    ),
     (lambda: sat.grad(softmax, T, wrt="x", output=1), ArgumentError, "grad needs output from 0 to 0, got 1"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("call", "kind", "message"), FUNCTIONS, ids=[m[:40] for _, _, m in FUNCTIONS])
