@@ -14,6 +14,7 @@ from saturate.facts import Facts
 from saturate.lower import Lowered
 from saturate.price import price_program
 from saturate.program import Program
+from saturate.progress import Say, silent
 from saturate.rules.law import Law
 from saturate.saturation import INTERRUPTED, SATURATED, Limits
 from saturate.search import Search, emit, extract, search
@@ -64,6 +65,7 @@ class _Improver:
     facts: FactsOf
     profile: Profile
     judge: Judge
+    say: Say
     found: list[Pass] = field(default_factory=list)
     barred: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -88,6 +90,7 @@ class _Improver:
 
     def _once(self, current: Program, origins: Mapping[str, str]) -> tuple[Program, dict[str, str]] | None:
         before = price_program(current, self.profile).cost
+        self.say(f"search {len(self.found) + 1}")
         found = search(current, self.laws, self.limits, self.facts(current), self.profile)
         if found.saturation.stopped == INTERRUPTED:
             self._note(STOPPED)
@@ -110,6 +113,7 @@ class _Improver:
         """The cheapest choice that the judge accepts."""
         barred: set[tuple[int, int]] = set()
         for _ in range(ATTEMPTS):
+            self.say(f"search {len(self.found) + 1}, {len(barred)} steps left out for accuracy")
             try:
                 extraction = extract(found, self.extractor, frozenset(barred))
             except ExtractionError:  # every way to compute something is barred
@@ -160,6 +164,7 @@ def improve(
     facts: FactsOf,
     judge: Judge,
     profile: Profile | None = None,
+    say: Say = silent,
 ) -> Improved:
     """The cheapest program that the laws reach and the judge accepts, never dearer than the baseline."""
-    return _Improver(laws, limits, extractor, facts, profile or Profile(), judge).run(baseline)
+    return _Improver(laws, limits, extractor, facts, profile or Profile(), judge, say).run(baseline)

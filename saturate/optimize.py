@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from saturate.improve import STOPPED, Improved, improve
 from saturate.observe import assumptions, observed
 from saturate.op import Type
 from saturate.program import Program
+from saturate.progress import progress
 from saturate.reporting import report_of
 from saturate.rules import CATALOGUE, EXACTNESS, Law
 from saturate.runners import RUNNERS, Runner
@@ -179,7 +180,9 @@ def optimize(
         if exact == "bitwise":
             improved = _shared(baseline)
         else:
-            improved = improve(baseline, laws, limits, extractor, lambda p: _facts(p, known, few), judge)
+            with progress(f"optimizing {baseline.name}") as say:
+                facts = partial(_facts, known=known, samples=few)
+                improved = improve(baseline, laws, limits, extractor, facts, judge, say=say)
     except KeyboardInterrupt:
         judge, improved = Judge(baseline, (), 4.0), _shared(baseline, STOPPED)
     report = report_of(baseline, improved, judge, exact, laws, _notes(known, accuracy), assumed)

@@ -23,7 +23,7 @@ LAYERS = (
     "runners source",
     "passes",
     "samples observe perturb certificate measure differences check accuracy",
-    "improve reporting optimize",
+    "progress improve reporting optimize",
     "saturate",
     "layout draw demos named stopwatch cli __main__",
 )
