@@ -65,9 +65,12 @@ def cotangent(best: sat.Optimized, arrays: Sequence[AnyArray]) -> dict[str, AnyA
 
 def reference(program: Program, arrays: Sequence[AnyArray], dtype: str = "float64") -> list[AnyArray]:
     """The results of a program with everything in a wider dtype."""
-    wide = lift(program, dtype)
+    wide = _lifted(program, dtype)
     given = [lifted_array(a, i.type.dtype) for i, a in zip(wide.inputs, arrays, strict=True)]
     return [np.asarray(x) for x in evaluate(wide, *given)]
+
+
+_lifted = cache(lift)
 
 
 def off(found: Any, true: Any) -> float:

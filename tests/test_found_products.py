@@ -123,8 +123,9 @@ def test_the_diagonal_of_a_product_forms_no_product(f: Callable[..., Any], dtype
     assert passes(best.program) == 3
 
 
-@every_dtype
-@pytest.mark.parametrize(("n", "m", "k"), [(31, 37, 3), (509, 251, 7), (67, 67, 5)])
+@pytest.mark.parametrize(
+    ("n", "m", "k", "dtype"), [(31, 37, 3, "float32"), (251, 127, 7, "float64"), (67, 67, 5, "float32")]
+)
 def test_a_row_scale_moves_behind_a_narrow_product(n: int, m: int, k: int, dtype: str) -> None:
     best = found(row_scale_then_narrow, (n, m), (n,), (m, k), wrt=("x", "s", "w"), dtype=dtype)
     assert elementwise(best.program, (n, m)) == []
@@ -231,10 +232,9 @@ def test_a_chain_and_its_gradients_share_the_best_products(sizes: tuple[int, ...
 # Attention.
 
 
-@every_dtype
-def test_attention_comes_out_as_it_is_published(dtype: str) -> None:
+def test_attention_comes_out_as_it_is_published() -> None:
     queries, keys, depth, width = 251, 257, 61, 67
-    best = found(attention, (queries, depth), (keys, depth), (keys, width), wrt=("q", "k", "v"), dtype=dtype)
+    best = found(attention, (queries, depth), (keys, depth), (keys, width), wrt=("q", "k", "v"))
     assert_the_published_backward(best.program, (queries, keys), (queries, width))
     wide = elementwise(best.program, (queries, keys))
     assert sorted(wide) == [
@@ -246,9 +246,8 @@ def test_attention_comes_out_as_it_is_published(dtype: str) -> None:
     assert passes(best.program) <= 17
 
 
-@every_dtype
-def test_attention_on_short_sequences(dtype: str) -> None:
-    best = found(attention, (61, 31), (59, 31), (59, 37), wrt=("q", "k", "v"), dtype=dtype)
+def test_attention_on_short_sequences() -> None:
+    best = found(attention, (61, 31), (59, 31), (59, 37), wrt=("q", "k", "v"))
     assert_the_published_backward(best.program, (61, 59), (61, 37))
     assert sorted(elementwise(best.program, (59, 61))) in (
         ["Exp", "Mul", "Sub", "Sub"],
@@ -300,17 +299,15 @@ def test_logistic_regression(f: Callable[..., Any], most: int, dtype: str) -> No
     assert len(x) == 2  # one product with the data forward, one backward
 
 
-@every_dtype
-def test_ridge(dtype: str) -> None:
-    best = found(ridge, (67,), (211, 67), (211,), wrt=("w",), dtype=dtype)
+def test_ridge() -> None:
+    best = found(ridge, (67,), (211, 67), (211,), wrt=("w",))
     assert passes(best.program) <= 11
     assert ops(best.program)["Matmul"] == 2
     assert elementwise(best.program, (67, 211)) == []
 
 
-@every_dtype
-def test_layer_norm_reads_its_rows_for_two_sums_backward(dtype: str) -> None:
-    best = found(layer_norm, (127, 251), (251,), (251,), wrt=("x",), dtype=dtype)
+def test_layer_norm_reads_its_rows_for_two_sums_backward() -> None:
+    best = found(layer_norm, (127, 251), (251,), (251,), wrt=("x",))
     kinds = ops(best.program)
     assert kinds["Sum"] + kinds["VecDot"] + kinds["Einsum"] + kinds["Matmul"] + kinds["Mean"] == 4
     assert len(elementwise(best.program, (127, 251))) <= 8
@@ -324,9 +321,8 @@ def test_layer_norm_with_its_weights(dtype: str) -> None:
     assert ops(best.program)["Sqrt"] == 1
 
 
-@every_dtype
-def test_rms_norm_reads_its_rows_for_one_sum_backward(dtype: str) -> None:
-    best = found(rms_norm, (127, 251), (251,), wrt=("x",), dtype=dtype)
+def test_rms_norm_reads_its_rows_for_one_sum_backward() -> None:
+    best = found(rms_norm, (127, 251), (251,), wrt=("x",))
     kinds = ops(best.program)
     assert kinds["Sum"] + kinds["VecDot"] + kinds["Einsum"] + kinds["Matmul"] + kinds["Mean"] == 2
     assert len(elementwise(best.program, (127, 251))) <= 5
