@@ -129,11 +129,24 @@ class Optimized:
         comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
         return source_text(self.program, style=style, comments=comments)
 
-    def check(self, runner: str = "numpy", trials: int = 8, seed: int = 0) -> Certificate:
-        """Value and gradients against the baseline, both against a wider reference, and slopes."""
-        examples = [self._examples] if self._examples else None
+    def check(
+        self,
+        runner: str = "numpy",
+        trials: int = 8,
+        seed: int = 0,
+        samples: Sequence[Sequence[Any]] | None = None,
+    ) -> Certificate:
+        """Value and gradients against the baseline, both against a wider reference, and slopes.
+
+        On the examples and `trials` hostile samples around them; with `samples`, argument tuples, on those.
+        """
+        examples: list[Sequence[Any]] = [self._examples] if self._examples else []
+        if samples is not None:
+            trials = 0
+            known, numbered = self._signature, enumerate(samples, seed)
+            examples = [known.with_cotangent(self.baseline, args, k) for k, args in numbered]
         return check_program(
-            self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples,
+            self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
             assumptions=self.report.assumptions, also=self._plain,
         )  # fmt: skip
 
@@ -189,7 +202,7 @@ def optimize(
     best = Optimized(
         improved.program, baseline, target, report, dict(improved.laws), known, known.arrays(baseline), plain,
     )  # fmt: skip
-    return _checked(best, seed) if check else best
+    return _checked(best, seed, samples) if check else best
 
 
 def _shared(baseline: Program, *notes: str) -> Improved:
@@ -197,10 +210,13 @@ def _shared(baseline: Program, *notes: str) -> Improved:
     return Improved(share(baseline), {}, (), (), notes)
 
 
-def _checked(best: Optimized, seed: int) -> Optimized:
-    """The program with its certificate in the report; the shared baseline where the check fails."""
+def _checked(best: Optimized, seed: int, samples: Sequence[Sequence[Any]] | None) -> Optimized:
+    """The program with its certificate in the report; the shared baseline where the check fails.
+
+    Where the user gave samples, they are what is checked.
+    """
     try:
-        certificate = best.check(trials=4, seed=seed)
+        certificate = best.check(trials=4, seed=seed, samples=samples)
     except KeyboardInterrupt:
         notes = (*best.report.notes, "interrupted: the result was not checked")
         return replace(best, report=replace(best.report, notes=notes))
@@ -208,7 +224,7 @@ def _checked(best: Optimized, seed: int) -> Optimized:
         return replace(best, report=replace(best.report, check=certificate))
     plain = replace(best, program=share(best.baseline), laws={})
     note = "the check refused the optimized program; the baseline with shared work is returned"
-    again = plain.check(trials=4, seed=seed)
+    again = plain.check(trials=4, seed=seed, samples=samples)
     report = replace(best.report, check=again, notes=(*best.report.notes, note))
     return replace(plain, report=report)
 

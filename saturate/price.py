@@ -73,6 +73,8 @@ def _pass(node: Node, reads: list[int], operands: list[Type], types: Mapping[str
         batch = prod(node.type.shape[:-2])
         vector = node.type.shape[-1] == 1 and node.type.shape[-2] == 1
         return Pass("dot", out, sum(reads), itemsize, flops, 0 if vector else batch)
+    if isinstance(op, Einsum) and _is_dot(op):
+        return Pass("dot", out, sum(reads), itemsize, flops)
     if isinstance(op, Einsum):
         return Pass("reduce", out, sum(reads), itemsize, flops)
     if type(op) in CONTRACTION:
@@ -82,3 +84,9 @@ def _pass(node: Node, reads: list[int], operands: list[Type], types: Mapping[str
     if type(op) in INDEXING:
         return Pass("elementwise", out, min(sum(reads), 2 * out), itemsize, flops)
     return Pass("elementwise", out, sum(reads), itemsize, flops)
+
+
+def _is_dot(op: Einsum) -> bool:
+    """Whether the op sums a product of two arrays that have the same labels: one pass, as `vecdot`."""
+    inputs = op.spec.partition("->")[0].split(",")
+    return len(inputs) == 2 and set(inputs[0]) == set(inputs[1])
