@@ -15,7 +15,7 @@ from saturate.lift import LONG, lift, lifted_array
 from saturate.measure import Rule, Run, distance, judged
 from saturate.op import Array
 from saturate.ops.contraction import Einsum, Matmul, VecDot
-from saturate.perturb import perturbed
+from saturate.perturb import nearby, perturbed
 from saturate.program import Program
 from saturate.runners import RUNNERS
 from saturate.runners.evaluate import evaluate
@@ -32,6 +32,8 @@ PERTURBED = 2
 """So many times the baseline is measured with moved roundings too: at one point it can be right by luck."""
 MILD = ("normal", "ties", "zeros")
 """Where another form of the baseline must be right before its errors are believed elsewhere."""
+HOSTILE = ("offset 1e4", "offset -1e4", "scale 1e3", "scale 1e-3", "mixed")
+"""Kinds of samples on which the errors of another form of the baseline count: there it is right by luck."""
 LONG_FLOPS = 1e8
 """`longdouble` has no BLAS; programs with more flops in contractions than this are referred to float64."""
 
@@ -159,14 +161,21 @@ def _run(made: Runner, baseline: Program, reference: Program, sample: Sample, al
 def baseline_run(baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()) -> Run:
     """The baseline on one sample, in the program's place too.
 
-    Its errors are the largest of its own, those with moved roundings, and those of `also`, other forms of it.
+    Its errors are the largest of its own, those with moved roundings, what one unit in the last place of the
+    arguments does to the reference, and on hostile samples those of `also`, other forms of it.
     """
-    lifted = [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, sample.arrays, strict=True)]
-    true = tuple(map(np.asarray, evaluate(reference, *lifted)))
+
+    def wide(arrays: Sequence[Any]) -> list[Any]:
+        return [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, arrays, strict=True)]
+
+    true = tuple(map(np.asarray, evaluate(reference, *wide(sample.arrays))))
     plain = tuple(map(np.asarray, evaluate(baseline, *sample.arrays)))
-    moved = [perturbed(p, sample.arrays, seed) for p in (baseline, *also) for seed in range(PERTURBED)]
-    moved += [evaluate(p, *sample.arrays) for p in also]
-    errors = tuple(max(distance(t, np.asarray(f[k])) for f in (plain, *moved)) for k, t in enumerate(true))
+    others = also if sample.kind in HOSTILE else ()
+    found = [plain, *(evaluate(p, *sample.arrays) for p in others)]
+    for seed in range(PERTURBED):
+        found += [perturbed(p, sample.arrays, seed) for p in (baseline, *others)]
+        found.append(evaluate(reference, *wide(nearby(sample.arrays, seed))))
+    errors = tuple(max(distance(t, np.asarray(f[k])) for f in found) for k, t in enumerate(true))
     return Run(sample, true, plain, plain, errors)
 
 

@@ -268,6 +268,8 @@ class Lowering:
 
 def _scaling(k: Fraction) -> Op:
     """Multiplication by k; division where 1/k is a whole number, most often a count."""
+    if k == 0:  # of what may be infinite
+        return Mul(right_literal=0.0)
     if k == -1:
         return OPS["neg"]()
     inverse = 1 / k

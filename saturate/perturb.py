@@ -41,6 +41,12 @@ def perturbed(program: Program, arrays: tuple[Any, ...], seed: int) -> tuple[Any
     return tuple(found[v] for v in program.results)
 
 
+def nearby(arrays: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
+    """The arguments with each finite number up or down one unit in the last place, or kept."""
+    rng = np.random.default_rng([seed, 1])
+    return tuple(_moved(a, rng) for a in arrays)
+
+
 def _rounds(node: Node) -> bool:
     return node.type.is_float and not node.op.view and not isinstance(node.op, EXACT + MADE + SUMS)
 

@@ -1,0 +1,63 @@
+"""Programs that once came out wrong or not at all, each with what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from workloads import logsumexp, softmax
+
+import saturate as sat
+from saturate.check import holds_infinities, reference_dtype, trusted, ulps
+from saturate.measure import Rule
+from saturate.op import Type
+from saturate.ops.arithmetic import Mul
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[Type, ...]]] = {
+    "a coefficient of zero beside what may be infinite": (lambda x: x.std(), (Type((4,), "float32"),)),
+    "a softmax over one element": (softmax, (Type((3, 1), "float32"),)),
+    "a log-sum-exp over one element": (logsumexp, (Type((4, 1)),)),
+    "one matrix on both sides of a product": (lambda x: x @ x @ x, (Type((5, 5)),)),
+    "a product with its own transpose": (lambda x: np.exp(x) @ np.exp(x).T + x, (Type((5, 5)),)),
+    "a choice between two literals": (lambda x: np.logaddexp.reduce(x, axis=1), (Type((5, 7), "float32"),)),
+    "a matrix and its transpose in one sum": (lambda x: np.sum(x * x.T) + np.trace(x @ x), (Type((5, 5)),)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value_and_gradient_are_right_now(name: str) -> None:
+    function, types = CASES[name]
+    best = sat.optimize(function, *types, wrt=0)
+    assert best.report.check is not None
+    assert best.check(trials=8, seed=1).passed
+    assert not [note for note in best.report.notes if "refused" in note]
+
+
+def test_another_form_that_is_wrong_excuses_nothing() -> None:
+    baseline = sat.grad(lambda x: np.sum(x * 3.0), Type((5, 7)), wrt="x")
+    doubled = tuple(
+        replace(n, op=Mul(right_literal=6.0)) if isinstance(n.op, Mul) else n for n in baseline.nodes
+    )
+    wrong = replace(baseline, nodes=doubled)
+    rule = Rule(4.0, ulps(baseline, reference_dtype(baseline)), holds_infinities(baseline))
+    assert trusted(baseline, (wrong, baseline), rule, None) == (baseline,)
+
+
+def test_given_data_decide_where_a_cheaper_form_is_worse_on_them() -> None:
+    def divergence(x: Any, y: Any) -> Any:
+        def log_softmax(z: Any) -> Any:
+            z = z - z.max(1, keepdims=True)
+            return z - np.log(np.exp(z).sum(1, keepdims=True))
+
+        a, b = log_softmax(x), log_softmax(y)
+        return np.sum(np.exp(a) * (a - b))
+
+    rng = np.random.default_rng(0)
+    data = [(rng.normal(size=(6, 8)) * 30).astype("float32") for _ in range(2)]
+    best = sat.optimize(divergence, *data, wrt=("x", "y"))
+    true = sat.optimize(divergence, *(a.astype("float64") for a in data), wrt=("x", "y"), exact="bitwise")
+    found, exact = best(*data)[1][0], true(*(a.astype("float64") for a in data))[1][0]
+    assert np.abs(found - exact).max() <= 1e-5 * np.abs(exact).max()
