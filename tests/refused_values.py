@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 import statistics
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,9 @@ import scipy.linalg
 import scipy.special
 from refused_common import BRANCH, CONVERTS, LIST, PLAIN, SCALAR, VALUES, VECTORIZED
 from scipy.special import softmax
+
+ASSERTED = " in `(x > 0).all()`" if sys.version_info >= (3, 12) else ""
+"""Before Python 3.12 an assertion has no place of its own in the bytecode."""
 
 
 def branch(x: Any) -> Any:
@@ -46,7 +50,7 @@ VALUES_REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     # values
     "if": (branch, f"bool(t) in `x.sum() > 0` cannot be traced: {VALUES}. {BRANCH}"),
     "while": (loop, f"bool(t) in `x[0] < 3` cannot be traced: {VALUES}. {BRANCH}"),
-    "assert": (assertion, f"bool(t) cannot be traced: {VALUES}. {BRANCH}"),
+    "assert": (assertion, f"bool(t){ASSERTED} cannot be traced: {VALUES}. {BRANCH}"),
     "bool": (lambda x: bool(x[0]), f"bool(t) in `bool(x[0])` cannot be traced: {VALUES}. {BRANCH}"),
     "and": (lambda x: x > 0 and x < 1, f"bool(t) in `x > 0 and x < 1` cannot be traced: {VALUES}. {BRANCH}"),
     "chain": (lambda x: 0 < x < 1, f"bool(t) in `0 < x < 1` cannot be traced: {VALUES}. {BRANCH}"),
