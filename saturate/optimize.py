@@ -198,10 +198,18 @@ def optimize(
                 improved = improve(baseline, laws, limits, extractor, facts, judge, say=say)
     except KeyboardInterrupt:
         judge, improved = Judge(baseline, (), 4.0), _shared(baseline, STOPPED)
-    report = report_of(baseline, improved, judge, exact, laws, _notes(known, accuracy), assumed)
-    best = Optimized(
-        improved.program, baseline, target, report, dict(improved.laws), known, known.arrays(baseline), plain,
-    )  # fmt: skip
+    arrays = known.arrays(baseline)
+
+    def assembled() -> Optimized:
+        report = report_of(baseline, improved, judge, exact, laws, _notes(known, accuracy), assumed)
+        return Optimized(
+            improved.program, baseline, target, report, dict(improved.laws), known, arrays, plain,
+        )  # fmt: skip
+
+    try:
+        best = assembled()
+    except KeyboardInterrupt:  # the search is over, and what it found is not lost
+        best = assembled()
     return _checked(best, seed, samples) if check else best
 
 
