@@ -56,8 +56,10 @@ def check(
     `ULPS` units in the last place of the result's scale, where it is NaN or infinite and the baseline is
     not, where it lacks an infinity that baseline and reference agree on and that is no overflow, or where no
     element could be compared. Gradients are also held against central differences of the reference in random
-    directions. Raises `ArgumentError` for programs of different inputs or results, and what the runner
-    raises.
+    directions. The baseline's error stands for what it can be: the largest of its own, those with its
+    roundings moved, what one unit in the last place of the arguments does to the reference, and on hostile
+    samples those of `also`, other forms of the baseline that are right on mild ones. Raises `ArgumentError`
+    for programs of different inputs or results, and what the runner raises.
     """
     _matching(program, baseline)
     made = _runner(runner)(program)

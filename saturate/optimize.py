@@ -172,7 +172,8 @@ def optimize(
     of them. `wrt` names the arguments to differentiate by (names, positions, or a tuple or list of them;
     gradients come in its structure); None optimizes the value alone. `exact` admits laws up to a class of
     exactness. A program is taken only if its error against a wider reference is at most `accuracy` times
-    the baseline's on hostile samples, or on `samples`, argument tuples that stand for the user's data; None
+    what the baseline's can be (`saturate.check.check` says what counts) on hostile samples, or on
+    `samples`, argument tuples that stand for the user's data; None
     turns this off, and the report says so. Limits are counts with seconds as a backstop, so that equal
     input gives equal text. With `check` the answer is checked before it is returned. Raises errors of
     `saturate.errors`, each saying what came and what to do.
