@@ -123,7 +123,9 @@ class Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultError:
-    """The largest error of one result against the reference: of the baseline and of the chosen program."""
+    """The error of one result against the reference, of the baseline and of the chosen program, on the sample
+    where the chosen one came nearest to what is allowed.
+    """
 
     name: str
     baseline: float

@@ -171,4 +171,4 @@ def accuracy_line(found: Findings) -> str:
     if accuracy is None or accuracy.factor is None:
         return "not measured (accuracy=None): among ways that are equal over the reals, cost alone decided"
     reference = f", against {accuracy.reference}" if accuracy.reference else ""
-    return f"admitted: up to {accuracy.factor:g} times the error of the most accurate way{reference}"
+    return f"admitted: up to {accuracy.factor:g} times the largest error the baseline can have{reference}"

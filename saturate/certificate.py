@@ -12,13 +12,16 @@ class ResultCheck:
     """One result on all samples; figures are those of the sample where error / tolerance was largest.
 
     Errors are the largest distance to the reference, in units of the largest magnitude in the reference's
-    result. `compared` is the share of elements, over all samples, where reference and baseline are finite.
+    result: of the program, of the baseline, and `reach`, the largest that the baseline's can be (its
+    roundings and the arguments moved by one unit in the last place), which `tolerance` is made of.
+    `compared` is the share of elements, over all samples, where reference and baseline are finite.
     `fault` says what is wrong where that is no matter of size.
     """
 
     name: str
     error: float
     baseline_error: float
+    reach: float
     tolerance: float
     worst_sample: str
     compared: float
@@ -71,7 +74,10 @@ class Certificate:
     def __str__(self) -> str:
         drawn = f"{len(self.samples)} samples, seed {self.seed}, reference {self.reference}"
         head = f"check of {self.program} on {self.runner}: {_verdict(self.passed)} ({drawn})"
-        rule = f"allowed: {self.factor:g} × the baseline's error + {self.ulps:g} ulp of the result's scale"
+        rule = (
+            f"allowed: {self.factor:g} × the largest error the baseline can have (roundings and arguments "
+            f"moved 1 ulp) + {self.ulps:g} ulp of scale"
+        )
         rows = [("result", "error", "baseline", "allowed", "worst sample", "")]
         rows += [
             (

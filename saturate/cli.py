@@ -97,7 +97,7 @@ def optimize(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     exact: Annotated[str, typer.Option(help="bitwise, rounding, domain or bounded.")] = "rounding",
     target: Annotated[str, typer.Option(help="The runner: numpy or cupy.")] = "numpy",
-    accuracy: Annotated[float, typer.Option(help="Error admitted over the most accurate way.")] = 4.0,
+    accuracy: Annotated[float, typer.Option(help="Times the error that the baseline can have.")] = 4.0,
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
 ) -> None:
     """Optimize a function of a file and print its source and report."""

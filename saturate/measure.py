@@ -24,7 +24,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Run:
-    """All results on one sample, of the reference, the baseline and the program; the baseline's errors."""
+    """All results on one sample, of the reference, the baseline and the program.
+
+    `errors` are the largest that the baseline's can be, its own among them.
+    """
 
     sample: Sample
     reference: tuple[AnyArray, ...]
@@ -61,12 +64,21 @@ def judged(name: str, k: int, runs: Sequence[Run], rule: Rule) -> ResultCheck:
     judgements = [_judge(k, run, rule) for run in runs]
     size = sum(j.size for j in judgements)
     compared = sum(j.compared for j in judgements)
-    worst = max(judgements, key=lambda j: j.excess, default=_Judgement(0.0, 0.0, 0.0, 0, 0, "", "no samples"))
+    none = _Judgement(0.0, 0.0, 0.0, 0.0, 0, 0, "", "no samples")
+    worst = max(judgements, key=lambda j: j.excess, default=none)
     fault = worst.fault or ("" if compared or not size else "nothing finite to compare")
     share = compared / size if size else 1.0
     passed = worst.excess <= 1.0 and not fault
     return ResultCheck(
-        name, worst.error, worst.baseline_error, worst.tolerance, worst.sample, share, passed, fault
+        name=name,
+        error=worst.error,
+        baseline_error=worst.baseline_error,
+        reach=worst.reach,
+        tolerance=worst.tolerance,
+        worst_sample=worst.sample,
+        compared=share,
+        passed=passed,
+        fault=fault,
     )
 
 
@@ -74,6 +86,7 @@ def judged(name: str, k: int, runs: Sequence[Run], rule: Rule) -> ResultCheck:
 class _Judgement:
     error: float
     baseline_error: float
+    reach: float
     tolerance: float
     compared: int
     size: int
@@ -93,11 +106,12 @@ def _judge(k: int, run: Run, rule: Rule) -> _Judgement:
     sample = str(run.sample)
     if (found.shape, found.dtype) != (plain.shape, plain.dtype):
         fault = f"{_kind(found)} where the baseline has {_kind(plain)}"
-        return _Judgement(np.inf, 0.0, 0.0, 0, plain.size, sample, fault)
+        return _Judgement(np.inf, 0.0, 0.0, 0.0, 0, plain.size, sample, fault)
     sure = np.isfinite(plain) & np.isfinite(true) if plain.dtype.kind == "f" else plain == true
     error, unit = distance(true[sure], found[sure]), scale(true) or 1.0
     return _Judgement(
         error / unit,
+        distance(true[sure], plain[sure]) / unit,
         run.errors[k] / unit,
         run.tolerance(k, rule) / unit,
         int(np.count_nonzero(sure)),
