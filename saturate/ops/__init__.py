@@ -60,6 +60,7 @@ from saturate.ops.unary import (
     Polygamma,
     Reciprocal,
     Rint,
+    Rsqrt,
     Sign,
     Sin,
     Sinh,
@@ -73,7 +74,7 @@ from saturate.ops.unary import (
 CONSTANTS: tuple[type[Op], ...] = (Constant, Full, Eye, Iota)
 ELEMENTWISE: tuple[type[Op], ...] = (
     *(Neg, Add, Sub, Mul, Div),
-    *(Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sqrt, Cbrt, Square, Reciprocal),
+    *(Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sqrt, Cbrt, Square, Reciprocal, Rsqrt),
     *(Tanh, Sinh, Cosh, Sin, Cos, Tan, Arctan, Expit, Erf, Erfcx, LogNdtr, Gammaln, Polygamma),
     *(Abs, Sign, Floor, Ceil, Rint, Trunc, IsFinite, IsNan, LogicalNot, Cast),
     *(Power, Maximum, Minimum, Fmax, Fmin, Arctan2, Hypot, Logaddexp, Xlogy),

@@ -124,6 +124,23 @@ class Reciprocal(Unary):
         return t.recip(x)
 
 
+class Rsqrt(Unary):
+    """1/√x; derivative −out³/2. NumPy has no call for it, other systems have; only lowering makes it."""
+
+    function, flops, ufunc = "np.sqrt", 5.0, False
+
+    def text(self, *operands: str) -> str:
+        """`1 / np.sqrt(x)`."""
+        return f"1 / np.sqrt({operands[0]})"
+
+    def _pull(self, g: Value, out: Value, x: Value) -> Value:
+        return mul(mul(g, mul(square(out), out)), -0.5)
+
+    def _meaning(self, t: Denoter, x: Indexed) -> Indexed:
+        root = t.fn("sqrt", x)
+        return t.recip(root)
+
+
 class Tanh(Unary):
     """tanh x; derivative 1 − out²."""
 
