@@ -162,7 +162,9 @@ class Lowering:
             case "scale":
                 return self.builder.emit(_scaling(step.head[0]), *operands), order
             case _:
-                return self.builder.emit(_function(step, dtype), *operands), order
+                found = self.builder.emit(_function(step, dtype), *operands)
+                # a literal beside float32 may make float64 in SciPy
+                return found if found.dtype == dtype else self.builder.emit(Cast(dtype), found), order
 
     def _order_of(self, value: int, args: Sequence[int]) -> Order:
         """The order of the widest operand where it holds every index, else the program's."""

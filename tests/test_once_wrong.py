@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 from workloads import logsumexp, softmax
 
 import saturate as sat
@@ -23,6 +24,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Type, ...]]] = {
     "one matrix on both sides of a product": (lambda x: x @ x @ x, (Type((5, 5)),)),
     "a product with its own transpose": (lambda x: np.exp(x) @ np.exp(x).T + x, (Type((5, 5)),)),
     "a choice between two literals": (lambda x: np.logaddexp.reduce(x, axis=1), (Type((5, 7), "float32"),)),
+    "a cotangent of one in xlogy": (
+        lambda x: np.sum(special.xlogy(x, x)),
+        (Type((5, 7), "float32", 0.1, 9.0),),
+    ),
     "a matrix and its transpose in one sum": (lambda x: np.sum(x * x.T) + np.trace(x @ x), (Type((5, 5)),)),
 }
 

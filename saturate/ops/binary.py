@@ -127,7 +127,7 @@ class Arctan2(Binary):
 class Hypot(Binary):
     """√(a² + b²) without overflow; derivatives a/out and b/out, 0 where out is 0."""
 
-    function, flops = "np.hypot", 10.0
+    function, flops = "np.hypot", 30.0
 
     def _left(self, g: Value, out: Value, a: Operand, b: Operand) -> Value:
         return mul(g, div(a, where(equal(out, 0.0), 1.0, out)))
@@ -139,7 +139,7 @@ class Hypot(Binary):
 class Logaddexp(Binary):
     """ln(exp a + exp b) without overflow; derivatives exp(a − out) and exp(b − out)."""
 
-    function, flops = "np.logaddexp", 20.0
+    function, flops = "np.logaddexp", 75.0
 
     def _left(self, g: Value, out: Value, a: Operand, b: Operand) -> Value:
         return mul(g, exp(sub(a, out)))
@@ -165,7 +165,7 @@ class Heaviside(Binary):
 class Xlogy(Binary):
     """a·ln b, 0 where a = 0; derivatives ln b and a/b, the latter 0 where a = 0.
 
-    With a literal SciPy computes in float64, whatever the operand.
+    With a literal the installed SciPy chooses the dtype: float64 up to 1.17, the operand's from 1.18 on.
     """
 
     function, flops = "special.xlogy", 12.0
@@ -184,8 +184,9 @@ class Xlogy(Binary):
         return mul(g, div(a, where(equal(a, 0.0), 1.0, b)))
 
     def denote(self, t: Denoter, *operands: Indexed) -> Indexed | None:
-        """The function by name, of float64 operands where there is a literal."""
-        return super().denote(t, *(t.cast("float64", x) if len(operands) == 1 else x for x in operands))
+        """The function by name, of operands cast to the dtype in which SciPy computes."""
+        dtype = self.type(*(Type(x.shape, x.dtype) for x in operands)).dtype
+        return super().denote(t, *(t.cast(dtype, x) for x in operands))
 
 
 class FloorDivide(Binary):

@@ -41,8 +41,14 @@ class Where(WithLiterals):
                     f"got {', '.join(map(str, operands))}; broadcast or cast first"
                 )
         _, *args = self.arguments(*operands)
-        kinds = (np.dtype(x.dtype) if isinstance(x, Type) else x for x in args)
-        return Type(condition.shape, np.result_type(*kinds).name)
+        kinds = (np.zeros((), x.dtype) if isinstance(x, Type) else x for x in args)
+        try:
+            with np.errstate(over="ignore"):
+                return Type(condition.shape, np.where(False, *kinds).dtype.name)
+        except OverflowError:  # from NumPy 2.5 on
+            raise ShapeError(
+                f"where needs literals that fit {branches[0].dtype}, got {' and '.join(map(repr, args))}"
+            ) from None
 
     def vjp(self, g: Value, out: Value, *operands: Value) -> tuple[Value | None, ...]:
         """The cotangent where the branch was taken, else 0; branches that are not floats get none."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from saturate.op import Op
 from saturate.ops.constants import Constant, Full
 from saturate.ops.contraction import Matmul
 from saturate.ops.elementwise import Elementwise
@@ -174,7 +175,7 @@ class _Writer:
         shapes = [self.types[v].shape for v in node.operands]
         chosen = list(plain)
         for k in range(len(plain)):
-            free = self._literal(node, k, chosen) if kept == 0 else None
+            free = self._literal(node, k, chosen) if kept == 0 and _weak(node.op) else None
             free = free or self._unbroadcast(node.operands[k], kept)
             if free and _covers([*shapes[:k], free[1], *shapes[k + 1 :]], node.type.shape, kept):
                 chosen[k], shapes[k] = free
@@ -211,6 +212,11 @@ class _Writer:
             if len(bare) >= kept and shape == (1,) * (len(shape) - len(bare)) + bare:
                 return self._read(inner.operands[0]), bare
         return self._read(source), shape
+
+
+def _weak(op: Op) -> bool:
+    """Whether a literal beside an array never changes the dtype: so in NumPy, not in every SciPy."""
+    return isinstance(op, Elementwise) and op.function.startswith("np.")
 
 
 def _covers(shapes: list[tuple[int, ...]], result: tuple[int, ...], kept: int) -> bool:
