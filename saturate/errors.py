@@ -69,6 +69,12 @@ class RunnerError(SaturateError):
     code = "runner"
 
 
+class TargetError(SaturateError):
+    """A value that the ops of a target cannot express."""
+
+    code = "unsupported_operator"
+
+
 def shown(value: object) -> str:
     """`repr` of what came, short enough for a message; an int of thousands of digits has none in Python."""
     try:

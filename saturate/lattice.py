@@ -41,6 +41,7 @@ class Lattice:
     _by_key: dict[Key, int] = field(default_factory=dict)
     _products: dict[Key, int] = field(default_factory=dict)
     _sums: dict[Key, int] = field(default_factory=dict)
+    _by_step: dict[Key, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for number, nodes in enumerate(self.classes.nodes):
@@ -84,6 +85,16 @@ class Lattice:
         if value not in step.args and same not in self._kept[value]:
             self._kept[value].add(same)
             self.steps[value].append(step)
+            self._by_step.setdefault(same, value)
+
+    def made(self, step: Step, free: frozenset[Ix], dtype: str) -> int:
+        """The value that a step makes: one that is known, or a new one that has no other way."""
+        known = self._by_step.get((step.kind, step.head, step.args))
+        if known is not None:
+            return known
+        found, _ = self._named(("made", step.kind, step.head, step.args), free, dtype)
+        self._add(found, step)
+        return found
 
     def size(self, indices: Iterable[Ix]) -> int:
         """Number of elements over indices."""

@@ -160,9 +160,9 @@ class Lowering:
             case "minus":
                 return self.builder.emit(Sub(left_literal=float(step.head[0])), *operands), order
             case "scale":
-                return self.builder.emit(_scaling(step.head[0]), *operands), order
+                return self.builder.emit(scaling(step.head[0]), *operands), order
             case _:
-                found = self.builder.emit(_function(step, dtype), *operands)
+                found = self.builder.emit(function(step, dtype), *operands)
                 # a literal beside float32 may make float64 in SciPy
                 return found if found.dtype == dtype else self.builder.emit(Cast(dtype), found), order
 
@@ -268,7 +268,7 @@ class Lowering:
         return self._reshaped(made, tuple(i.size for i in order)), order
 
 
-def _scaling(k: Fraction) -> Op:
+def scaling(k: Fraction) -> Op:
     """Multiplication by k; division where 1/k is a whole number, most often a count."""
     if k == 0:  # of what may be infinite
         return Mul(right_literal=0.0)
@@ -280,7 +280,8 @@ def _scaling(k: Fraction) -> Op:
     return Mul(right_literal=float(k))
 
 
-def _function(step: Step, dtype: str) -> Op:
+def function(step: Step, dtype: str) -> Op:
+    """The op of a `fn` step, its literals as attributes."""
     name: str = step.head[0]
     slots: tuple[Fraction | float | None, ...] = step.head[1]
     if name.startswith("cast:"):

@@ -4,14 +4,14 @@ lowers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from saturate.extract.costs import COSTS, Pass, Profile
-from saturate.op import Type
+from saturate.op import Op, Type
 from saturate.ops import CONTRACTION, INDEXING, REDUCTION
 from saturate.ops.constants import Constant, Eye, Full
 from saturate.ops.contraction import Einsum, Matmul
@@ -52,7 +52,7 @@ def price_program(program: Program, profile: Profile | None = None, model: str =
         reads = [base[v] for v in node.operands]
         view = node.op.view or isinstance(node.op, Broadcast)
         base[node.value] = reads[0] if view and node.operands else node.type.size
-        step = _pass(node, reads, [program.types[v] for v in node.operands], program.types)
+        step = pass_of(node.op, node.type, [program.types[v] for v in node.operands], reads)
         if step.kind != "view":
             found.append(Priced(node, step, COSTS[model](step, profile)))
     return ProgramPrice(
@@ -63,15 +63,16 @@ def price_program(program: Program, profile: Profile | None = None, model: str =
     )
 
 
-def _pass(node: Node, reads: list[int], operands: list[Type], types: Mapping[str, Type]) -> Pass:
-    op, out = node.op, node.type.size
-    itemsize = np.dtype(node.type.dtype).itemsize
+def pass_of(op: Op, made: Type, operands: Sequence[Type], reads: Sequence[int]) -> Pass:
+    """An op as a pass over memory; `reads` counts the elements that each operand holds in memory."""
+    out = made.size
+    itemsize = np.dtype(made.dtype).itemsize
     if op.view or isinstance(op, Broadcast | Constant | Full | Eye):
         return Pass("view", 0, 0, itemsize, 0.0)
-    flops = op.work(node.type, *operands).flops
+    flops = op.work(made, *operands).flops
     if isinstance(op, Matmul):
-        batch = prod(node.type.shape[:-2])
-        vector = node.type.shape[-1] == 1 and node.type.shape[-2] == 1
+        batch = prod(made.shape[:-2])
+        vector = made.shape[-1] == 1 and made.shape[-2] == 1
         return Pass("dot", out, sum(reads), itemsize, flops, 0 if vector else batch)
     if isinstance(op, Einsum) and _is_dot(op):
         return Pass("dot", out, sum(reads), itemsize, flops)
