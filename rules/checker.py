@@ -43,11 +43,20 @@ class Finding:
     right: AnyArray | None = None
 
     def __str__(self) -> str:
+        return f"{self.law}: {self.text}"
+
+    @property
+    def text(self) -> str:
+        """What is wrong, where, and both sides there, in as many digits as show that they differ."""
         given = ", ".join(f"{name} = {_shown(a)}" for name, a in self.witness.items())
-        sides = (
-            "" if self.left is None or self.right is None else f": {_shown(self.left)}, {_shown(self.right)}"
-        )
-        return f"{self.law}: {self.what}" + (f" at {given}" if given else "") + sides
+        said = self.what + (f" at {given}" if given else "")
+        if self.left is None or self.right is None:
+            return said
+        for digits in (4, 17):
+            sides = [_shown(side, digits) for side in (self.left, self.right)]
+            if sides[0] != sides[1]:
+                break
+        return f"{said}: {', '.join(sides)}"
 
 
 def check(law: Law, seed: int = 0, trials: int = 24) -> list[Finding]:
@@ -57,21 +66,21 @@ def check(law: Law, seed: int = 0, trials: int = 24) -> list[Finding]:
     of a `bitwise` law are equal bit for bit, others to `TOLERANCE`; both are NaN or neither is. `domain` and
     `bounded` laws are not asked about infinities.
     """
-    sample = _Sampler(law, seed)
+    sample = Sampler(law, seed)
     found = [_unmet(law, sample), _values(law, sample, trials), _field(law, sample), _slopes(law, sample)]
     if law.exact not in (DOMAIN, BOUNDED):
         found.append(_infinities(law, sample, trials))
     return [finding for finding in found if finding is not None]
 
 
-class _Sampler:
+class Sampler:
     """Draws arrays for the variables of one law."""
 
     def __init__(self, law: Law, seed: int) -> None:
         self.law = law
         letters = sorted(set().union(*law.variables.values(), letters_in(law.left), letters_in(law.right)))
         self.axes = {letter: k for k, letter in enumerate(letters)}
-        self.sizes = dict(zip(letters, PRIMES, strict=False))
+        self.sizes: dict[str, int] = dict(zip(letters, PRIMES, strict=False))
         self.rng = np.random.default_rng([seed, *law.name.encode()])
 
     def shape(self, variable: str) -> tuple[int, ...]:
@@ -111,14 +120,14 @@ class _Sampler:
         return all(c.holds(values[c.variable]) for c in self.law.where)
 
 
-def _samples(sample: _Sampler, trials: int) -> Iterator[dict[str, AnyArray]]:
+def _samples(sample: Sampler, trials: int) -> Iterator[dict[str, AnyArray]]:
     for trial in range(trials):
         values = sample.draw(KINDS[trial % len(KINDS)])
         if sample.holds(values):
             yield values
 
 
-def _unmet(law: Law, sample: _Sampler) -> Finding | None:
+def _unmet(law: Law, sample: Sampler) -> Finding | None:
     """A law whose samples never meet its conditions, or never give a number, says nothing."""
     met = list(_samples(sample, len(KINDS)))
     if not met:
@@ -128,15 +137,15 @@ def _unmet(law: Law, sample: _Sampler) -> Finding | None:
     return None
 
 
-def _values(law: Law, sample: _Sampler, trials: int) -> Finding | None:
+def _values(law: Law, sample: Sampler, trials: int) -> Finding | None:
     for values in _samples(sample, trials):
         left, right = sample.side(law.left, values), sample.side(law.right, values)
-        if not _same(law, left, right):
+        if not same(law, left, right):
             return Finding(law.name, "the sides differ", values, left, right)
     return None
 
 
-def _infinities(law: Law, sample: _Sampler, trials: int) -> Finding | None:
+def _infinities(law: Law, sample: Sampler, trials: int) -> Finding | None:
     """Variables that need not be finite hold infinities here and there."""
     finite = {c.variable for c in law.where if c.fact == FINITE}
     open_ = [name for name in law.variables if name not in finite]
@@ -145,12 +154,13 @@ def _infinities(law: Law, sample: _Sampler, trials: int) -> Finding | None:
             there = sample.rng.random(values[name].shape) < 0.4
             values[name] = np.where(there, np.copysign(np.inf, values[name]), values[name])
         left, right = sample.side(law.left, values), sample.side(law.right, values)
-        if sample.holds(values) and not _same(law, left, right):
+        if sample.holds(values) and not same(law, left, right):
             return Finding(law.name, "the sides differ at infinities", values, left, right)
     return None
 
 
-def _same(law: Law, left: AnyArray, right: AnyArray) -> bool:
+def same(law: Law, left: AnyArray, right: AnyArray) -> bool:
+    """Whether two sides agree as closely as the law's class of exactness promises."""
     if law.exact == BITWISE:
         return _equal(left, right)
     return bool(np.allclose(left, right, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True))
@@ -161,7 +171,7 @@ def _equal(left: AnyArray, right: AnyArray) -> bool:
     return bool(np.array_equal(a, b, equal_nan=True))
 
 
-def _field(law: Law, sample: _Sampler) -> Finding | None:
+def _field(law: Law, sample: Sampler) -> Finding | None:
     """Rational sides are equal in a prime field, where nothing is rounded."""
     if not (is_rational(law.left) and is_rational(law.right)):
         return None
@@ -225,7 +235,7 @@ def residues(
             raise TypeError(f"not rational: {show(expr)}")
 
 
-def _slopes(law: Law, sample: _Sampler) -> Finding | None:
+def _slopes(law: Law, sample: Sampler) -> Finding | None:
     """Directional derivatives of both sides, by central differences away from zero."""
     step, tolerance = 1e-5, TOLERANCE**0.5
     for kind in ("normal", "positive"):
@@ -244,6 +254,6 @@ def _slopes(law: Law, sample: _Sampler) -> Finding | None:
     return None
 
 
-def _shown(array: AnyArray) -> str:
+def _shown(array: AnyArray, digits: int = 4) -> str:
     flat = np.squeeze(array)
-    return " ".join(np.array2string(flat, precision=4, separator=", ", threshold=12).split())
+    return " ".join(np.array2string(flat, precision=digits, separator=", ", threshold=12).split())

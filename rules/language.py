@@ -177,6 +177,19 @@ def letters_in(expr: Expr) -> frozenset[str]:
             return frozenset()
 
 
+def functions_in(expr: Expr) -> frozenset[str]:
+    """The elementwise functions that the expression calls, `recip` among them."""
+    match expr:
+        case Total(_, body):
+            return functions_in(body)
+        case Product(parts) | Sum(parts):
+            return frozenset().union(*(functions_in(p) for p in parts))
+        case Call(function, parts):
+            return frozenset((function,)).union(*(functions_in(p) for p in parts))
+        case _:
+            return frozenset()
+
+
 def show(expr: Expr) -> str:
     """The expression as mathematics."""
     match expr:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 import numpy as np
 
 from saturate.errors import LawError
 from saturate.facts import FACTS
 from saturate.op import AnyArray
-from saturate.rules.language import Expr, Var, free_letters, names_in, show
+from saturate.ops import OPS
+from saturate.ops.elementwise import Elementwise
+from saturate.rules.language import Expr, Var, free_letters, functions_in, names_in, show
 
 BITWISE, ROUNDING, DOMAIN, BOUNDED = "bitwise", "rounding", "domain", "bounded"
 EXACTNESS = (BITWISE, ROUNDING, DOMAIN, BOUNDED)
@@ -70,7 +73,8 @@ class Law:
     """An equation with its conditions and class of exactness.
 
     `egglog` is the pair of facts and actions for laws about n-ary sums and products, whose rest of members no
-    pattern over two operands can say; elsewhere it is compiled from the two sides.
+    pattern over two operands can say; elsewhere it is compiled from the two sides. `unchecked` laws enter an
+    e-graph without being tested, and reports say so.
     """
 
     name: str
@@ -86,6 +90,7 @@ class Law:
     source: str
     line: str
     egglog: tuple[str, str] | None = field(default=None, compare=False)
+    unchecked: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}: {show(self.left)} = {show(self.right)}"
@@ -99,15 +104,17 @@ def law(
     narrows: bool = False,
     source: str = "",
     egglog: tuple[str, str] | None = None,
+    unchecked: bool = False,
     **variables: str,
 ) -> Callable[[Callable[..., tuple[Expr, Expr]]], Law]:
     """Declare a law: a function of pattern variables that returns its two sides.
 
     Keywords name the variables with their index letters: a letter that a variable lacks is forbidden to it
     where the law sums over it; any other index is always allowed. `egglog` text carries its guards itself.
+    `optimize` tests a law that is not of the catalogue before it uses it, unless it is `unchecked`.
     Raises `LawError` for an unbound variable, a condition on none of the variables, sides with different free
-    letters without `narrows=True`, a bare variable on the left, a missing docstring, an unknown class or
-    direction.
+    letters without `narrows=True`, a bare variable on the left, an unknown function, a missing docstring, an
+    unknown class or direction.
     """
 
     def declare(function: Callable[..., tuple[Expr, Expr]]) -> Law:
@@ -124,16 +131,28 @@ def law(
             if given not in allowed:
                 raise LawError(f"law {name} needs {what} to be one of {', '.join(allowed)}; got {given!r}")
         left, right = function(**{p: Var(p) for p in parameters})
+        _check_functions(name, left, right)
         _check_sides(name, left, right, variables, narrows)
         _check_conditions(name, where, parameters)
         code = function.__code__
         theory = function.__module__.rpartition(".")[2]
         return Law(
             name, theory, inspect.cleandoc(function.__doc__), dict(variables), left, right, exact, direction,
-            where, narrows, source, f"{code.co_filename}:{code.co_firstlineno}", egglog,
+            where, narrows, source, f"{code.co_filename}:{code.co_firstlineno}", egglog, unchecked,
         )  # fmt: skip
 
     return declare
+
+
+def _check_functions(name: str, *sides: Expr) -> None:
+    known = {"recip", *(op for op, made in OPS.items() if issubclass(made, Elementwise))}
+    unknown = sorted(frozenset().union(*map(functions_in, sides)) - known)
+    if unknown:
+        near = get_close_matches(unknown[0], sorted(known), 3)
+        raise LawError(
+            f"law {name} needs elementwise functions by the names of their ops, got {unknown[0]!r}"
+            + (f": is it {' or '.join(near)}?" if near else f"; there are {', '.join(sorted(known))}")
+        )
 
 
 def _check_sides(name: str, left: Expr, right: Expr, variables: Mapping[str, str], narrows: bool) -> None:

@@ -26,7 +26,8 @@ from saturate.op import Type
 from saturate.program import Program
 from saturate.progress import progress
 from saturate.reporting import report_of
-from saturate.rules import CATALOGUE, EXACTNESS, Law
+from saturate.rules import EXACTNESS, Law
+from saturate.rules.admission import admitted, insisted
 from saturate.runners import RUNNERS, Runner
 from saturate.samples import Sample
 from saturate.samples import samples as draw
@@ -54,6 +55,7 @@ class Optimized:
     target: str
     report: Report
     laws: dict[str, str]
+    _rules: tuple[Law, ...]
     _signature: Signature
     _examples: tuple[Any, ...]
     _plain: tuple[Program, ...]
@@ -125,7 +127,7 @@ class Optimized:
 
     def source(self, style: Literal["numpy", "cupy"] = "numpy") -> str:
         """Python text that runs alone with NumPy (or CuPy), equal to the runner bit for bit on one thread."""
-        statements = {law.name: law.doc.splitlines()[0] for law in CATALOGUE}
+        statements = {law.name: law.doc.splitlines()[0] for law in self._rules}
         comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
         return source_text(self.program, style=style, comments=comments)
 
@@ -174,15 +176,17 @@ def optimize(
     exactness. A program is taken only if its error against a wider reference is at most `accuracy` times
     what the baseline's can be (`saturate.check.check` says what counts) on hostile samples, or on
     `samples`, argument tuples that stand for the user's data; None
-    turns this off, and the report says so. Limits are counts with seconds as a backstop, so that equal
-    input gives equal text. With `check` the answer is checked before it is returned. Raises errors of
-    `saturate.errors`, each saying what came and what to do.
+    turns this off, and the report says so. `rules` are the laws to use, the catalogue by default; one that
+    is not of the catalogue is tested first, and refused with a counter-example where it is false, unless it
+    is declared `unchecked=True`, which the report says. Limits are counts with seconds as a backstop, so
+    that equal input gives equal text. With `check` the answer is checked before it is returned. Raises
+    errors of `saturate.errors`, each saying what came and what to do.
     """
     _refuse(target, exact, extractor, memory)
     _refuse_figures(accuracy, limits, seed)
     known = signature(f, examples, wrt)
     baseline = _baseline(known)
-    laws = _admitted(rules, exact)
+    laws = admitted(rules, exact)
     plain: tuple[Program, ...] = ()
     assumed: tuple[str, ...] = ()
     try:
@@ -202,9 +206,11 @@ def optimize(
     arrays = known.arrays(baseline)
 
     def assembled() -> Optimized:
-        report = report_of(baseline, improved, judge, exact, laws, _notes(known, accuracy), assumed)
+        report = report_of(
+            baseline, improved, judge, exact, laws, [*insisted(laws), *_notes(known, accuracy)], assumed
+        )
         return Optimized(
-            improved.program, baseline, target, report, dict(improved.laws), known, arrays, plain,
+            improved.program, baseline, target, report, dict(improved.laws), laws, known, arrays, plain,
         )  # fmt: skip
 
     try:
@@ -278,16 +284,6 @@ def _baseline(known: Signature) -> Program:
         )
     kind = program.types[program.outputs[0]]
     return gradient_program(program, known.wrt, seed="input" if kind.shape else "ones")
-
-
-def _admitted(rules: Any, exact: str) -> tuple[Law, ...]:
-    laws: Any = CATALOGUE if rules is None else rules
-    if not isinstance(laws, Sequence):
-        raise ArgumentError(f"rules needs a list of laws, such as [*CATALOGUE, mine], got {laws!r}")
-    for law in laws:
-        if not isinstance(law, Law):
-            raise ArgumentError(f"rules needs laws declared with @law, got {law!r}")
-    return tuple(law for law in laws if EXACTNESS.index(law.exact) <= EXACTNESS.index(exact))
 
 
 def _facts(program: Program, known: Signature, samples: Sequence[Sample]) -> dict[str, Facts]:

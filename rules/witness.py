@@ -1,0 +1,66 @@
+"""The simplest arrays that refute a law, and an example on which a true one can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice, product
+
+import numpy as np
+
+from saturate.facts import FINITE
+from saturate.op import AnyArray
+from saturate.rules.checker import Finding, Sampler, check, same
+from saturate.rules.language import letters_in
+from saturate.rules.law import BOUNDED, DOMAIN, Law
+
+NUMBERS = (1.0, 2.0, 0.0, -1.0, 0.5, -2.0, 3.0)
+"""What a person tries first; `inf` is tried after them, where a law admits it."""
+FILLED, DRAWN = 600, 200
+"""How many arrays of one number, and of small whole numbers, are tried."""
+
+
+def refutation(law: Law, seed: int = 0) -> Finding | None:
+    """What refutes the law, on the simplest arrays that do; None where the checker finds nothing."""
+    found = check(law, seed)
+    if not found:
+        return None
+    return simplest(law) or found[0]
+
+
+def simplest(law: Law) -> Finding | None:
+    """Arrays of one small number, or of small whole numbers, on which the sides differ; None without such.
+
+    Letters that are summed over have two places, others one, so that most witnesses are plain numbers.
+    """
+    sample = Sampler(law, 0)
+    summed = letters_in(law.left) | letters_in(law.right)
+    sample.sizes = {letter: 2 if letter in summed else 1 for letter in sample.sizes}
+    for values in _tried(law, sample):
+        if sample.holds(values):
+            left, right = sample.side(law.left, values), sample.side(law.right, values)
+            if not same(law, left, right):
+                infinite = any(np.isinf(a).any() for a in values.values())
+                what = "the sides differ at infinities" if infinite else "the sides differ"
+                return Finding(law.name, what, values, left, right)
+    return None
+
+
+def example(law: Law) -> Finding:
+    """Small whole numbers that meet the conditions, and both sides there."""
+    sample = Sampler(law, 0)
+    sample.sizes = dict(zip(sample.sizes, (2, 3, 2, 2, 2, 2), strict=False))
+    values = sample.draw("integers")
+    return Finding(law.name, "", values, sample.side(law.left, values), sample.side(law.right, values))
+
+
+def _tried(law: Law, sample: Sampler) -> Iterator[Mapping[str, AnyArray]]:
+    shapes = {name: sample.shape(name) for name in law.variables}
+    finite = {c.variable for c in law.where if c.fact == FINITE}
+    open_ = frozenset() if law.exact in (DOMAIN, BOUNDED) else frozenset(law.variables) - finite
+    for numbers in (NUMBERS, (*NUMBERS, np.inf, -np.inf)):
+        choices = [numbers if name in open_ else NUMBERS for name in law.variables]
+        for chosen in islice(product(*choices), FILLED):
+            yield {name: np.full(shapes[name], x) for name, x in zip(law.variables, chosen, strict=True)}
+    rng = np.random.default_rng(0)
+    for _ in range(DRAWN):
+        yield {name: rng.integers(-2, 3, shape).astype(float) for name, shape in shapes.items()}

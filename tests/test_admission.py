@@ -1,0 +1,168 @@
+"""A user's laws in `optimize`: true ones work, false ones are refused with a witness, unless insisted on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from refuted import REFUTED, Refuted
+
+import saturate as sat
+from saturate.errors import ArgumentError, LawError
+from saturate.rules import BITWISE, CATALOGUE, DOMAIN, law
+from saturate.rules.admission import admitted, strangers
+from saturate.rules.language import Expr, fn
+from saturate.rules.witness import example, refutation, simplest
+
+WAVE = sat.Type((5, 7))
+
+
+def sin(a: Expr) -> Expr:
+    return fn("sin", a)
+
+
+def cos(a: Expr) -> Expr:
+    return fn("cos", a)
+
+
+@law(a="i")
+def squares_of_sine_and_cosine(a: Expr) -> tuple[Expr, Expr]:
+    """sin(a)·sin(a) = 1 − cos(a)·cos(a)."""
+    return sin(a) * sin(a), 1 - cos(a) * cos(a)
+
+
+@law(a="i")
+def sine_is_odd_twice(a: Expr) -> tuple[Expr, Expr]:
+    """sin(a) = sin(2·a)/2, which is false."""
+    return sin(a), sin(2 * a) / 2
+
+
+@law(a="i", unchecked=True)
+def sine_is_its_angle(a: Expr) -> tuple[Expr, Expr]:
+    """sin(a) = a, nearly, at small angles."""
+    return sin(a), a
+
+
+def wave(x: Any) -> Any:
+    return np.sin(x) * np.sin(x) + np.cos(x) * np.cos(x)
+
+
+def test_a_law_of_a_user_is_used() -> None:
+    best = sat.optimize(wave, WAVE, rules=[*CATALOGUE, squares_of_sine_and_cosine])
+    assert [m.name for m in best.report.matched].count("squares_of_sine_and_cosine") == 1
+    assert best.report.notes == ()
+    assert best.report.after.cost < best.report.before.cost / 3
+    np.testing.assert_array_equal(best(np.ones((5, 7))), np.ones((5, 7)))
+
+
+def test_the_source_states_the_law_of_a_user() -> None:
+    def f(x: Any) -> Any:
+        return np.sin(x) * np.cos(x)
+
+    @law(a="i")
+    def sine_of_twice_the_angle(a: Expr) -> tuple[Expr, Expr]:
+        """sin(a)·cos(a) = sin(2·a)/2."""
+        return sin(a) * cos(a), sin(2 * a) / 2
+
+    best = sat.optimize(f, WAVE, rules=[sine_of_twice_the_angle])
+    assert "# sine_of_twice_the_angle: sin(a)·cos(a) = sin(2·a)/2." in best.source()
+
+
+def test_a_false_law_is_refused_with_its_witness() -> None:
+    with pytest.raises(LawError) as refused:
+        sat.optimize(wave, WAVE, rules=[*CATALOGUE, sine_is_odd_twice])
+    assert str(refused.value) == (
+        f"law sine_is_odd_twice ({sine_is_odd_twice.line}) is false and enters no e-graph: the sides differ "
+        "at a = 1.: 0.8415, 0.4546; correct it, give it a condition (where=), or insist with unchecked=True"
+    )
+    assert refused.value.code == "law"
+
+
+@pytest.mark.parametrize("case", REFUTED, ids=lambda case: case.law.name)
+def test_no_refuted_law_is_admitted(case: Refuted) -> None:
+    with pytest.raises(LawError, match=f"law {case.law.name} .* is false and enters no e-graph: the sides"):
+        admitted([case.law], "bounded")
+
+
+def test_an_unchecked_law_enters_and_the_report_says_so() -> None:
+    best = sat.optimize(np.sin, WAVE, rules=[sine_is_its_angle], accuracy=None, check=False)
+    assert best.program.nodes == ()
+    said = (
+        f"law sine_is_its_angle was not checked, as its declaration says (unchecked=True, "
+        f"{sine_is_its_angle.line}): sin(a) = a, nearly, at small angles."
+    )
+    assert best.report.notes == (said, "accuracy was not measured: accuracy=None")
+    assert "law sine_is_its_angle was not checked" in " ".join(str(best.report).split())
+    assert said in best.report.to_dict()["notes"]
+
+
+def test_the_check_of_the_result_still_refuses_what_an_unchecked_law_broke() -> None:
+    best = sat.optimize(np.sin, WAVE, rules=[sine_is_its_angle], accuracy=None)
+    assert best.report.check is not None
+    assert any("the check refused the optimized program" in note for note in best.report.notes)
+    assert any("was not checked, as its declaration says" in note for note in best.report.notes)
+    np.testing.assert_array_equal(best(np.ones((5, 7))), np.sin(np.ones((5, 7))))
+
+
+def test_a_law_that_exact_does_not_admit_is_not_asked() -> None:
+    false = replace(sine_is_odd_twice, exact=DOMAIN)
+    assert admitted([false], "rounding") == ()
+    with pytest.raises(LawError):
+        admitted([false], "domain")
+    assert {w.exact for w in admitted(None, "bitwise")} <= {BITWISE}
+
+
+def test_a_copy_of_a_law_of_the_catalogue_is_a_stranger() -> None:
+    """Its egglog text may say something else than its sides."""
+    copy = replace(CATALOGUE[0])
+    assert copy == CATALOGUE[0]
+    assert strangers([CATALOGUE[0], copy]) == (copy,)
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        (7, "rules needs a list of laws, such as [*CATALOGUE, mine], got 7"),
+        ([7], "rules needs laws declared with @law, got 7"),
+    ],
+)
+def test_what_is_no_list_of_laws_is_refused(rules: Any, says: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        sat.optimize(np.sin, WAVE, rules=rules)
+    assert str(refused.value) == says
+
+
+def test_a_witness_is_as_simple_as_can_be() -> None:
+    found = {r.law.name: str(refutation(r.law)) for r in REFUTED}
+    assert found["x_over_x"] == "x_over_x: the sides differ at a = 0.: nan, 1."
+    assert found["exp_of_sum_is_sum"] == (
+        "exp_of_sum_is_sum: the sides differ at a = 1., b = 1.: 7.3891, 5.4366"
+    )
+    assert found["maximum_of_sum"] == "maximum_of_sum: the sides differ at a = [-2., 2.]: 0., 2."
+    assert found["difference_with_itself"].endswith("the sides differ at infinities at a = inf: nan, 0.")
+    assert found["off_by_a_hundred_millionth"].endswith("at a = 1.: 1., 1.00000001")
+
+
+def test_true_laws_have_no_witness_and_an_example() -> None:
+    for true in CATALOGUE:
+        assert simplest(true) is None
+        shown = example(true)
+        assert shown.left is not None
+        assert shown.right is not None
+        a, b = np.broadcast_arrays(shown.left, shown.right)
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+def test_a_law_over_an_unknown_function_is_refused_where_it_is_declared() -> None:
+    def misspelt(a: Expr) -> tuple[Expr, Expr]:
+        """expp(a) = exp(a)."""
+        return fn("expp", a), fn("exp", a)
+
+    with pytest.raises(LawError) as refused:
+        law(a="i")(misspelt)
+    assert str(refused.value) == (
+        "law misspelt needs elementwise functions by the names of their ops, got 'expp': "
+        "is it exp or exp2 or expm1?"
+    )
