@@ -48,11 +48,13 @@ class Signature:
             return dict(zip(names, self._bound(names, args, named), strict=True))
         given = self._bound(self.arguments, args, named)
         leaves, spec = optree.tree_flatten(cast(Any, tuple(given)))
-        if spec != self.traced.in_spec:
-            raise ArgumentError(
-                f"{self.program.name} needs arguments structured like the examples, {self.traced.in_spec}; "
-                f"got {spec}"
-            )
+        structures = zip(self.arguments, self.traced.in_spec.children(), spec.children(), strict=True)
+        for argument, wanted, came in structures:
+            if wanted != came:
+                raise ArgumentError(
+                    f"{self.program.name} needs {argument} structured like its example, "
+                    f"{_structure(wanted)}; got {_structure(came)}"
+                )
         found: dict[str, Any] = {}
         for name, fixed, leaf in zip(self.traced.names, self.traced.statics, leaves, strict=True):
             if name is not None:
@@ -68,9 +70,11 @@ class Signature:
         extra = [n for n in named if n not in names[len(args) :]]
         missing = [n for n in names[len(args) :] if n not in named]
         if len(args) > len(names) or extra or missing:
+            wrong = f"{', '.join(missing)} missing" if missing else f"{', '.join(extra)} unknown or twice"
             raise ArgumentError(
                 f"{self.program.name} needs the arguments ({', '.join(names)}), each once; got {len(args)} "
-                f"by position and by name ({', '.join(named)})"
+                f"by position and by name ({', '.join(named)}): "
+                f"{'too many' if len(args) > len(names) else wrong}"
             )
         return [*args, *(named[n] for n in names[len(args) :])]
 
@@ -119,7 +123,7 @@ class Signature:
         found: list[AnyArray] = []
         for i in baseline.inputs:
             drawn = np.random.default_rng(seed).standard_normal(i.type.shape)
-            array = np.asarray(given.get(i.name, drawn), dtype=i.type.dtype)
+            array = _converted(i.name, given.get(i.name, drawn), i.type)
             if array.shape != i.type.shape:
                 raise ArgumentError(f"samples need {i.name} of shape {i.type.shape}, got {array.shape}")
             found.append(array)
@@ -205,6 +209,20 @@ def _leaves(asked: Any) -> list[str]:
 
 def _mapped(asked: Any, of: Callable[[str], Any]) -> Any:
     return type(asked)(_mapped(a, of) for a in asked) if isinstance(asked, tuple | list) else of(asked)
+
+
+def _converted(name: str, given: Any, kind: Type) -> AnyArray:
+    try:
+        return np.asarray(given, dtype=kind.dtype)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"samples need {name} as an array of {kind}, got {given!r}") from None
+
+
+def _structure(spec: optree.PyTreeSpec) -> str:
+    """A structure with `*` for each leaf: an array or a number."""
+    if spec.is_leaf():
+        return "an array or number"
+    return repr(spec).removeprefix("PyTreeSpec(").removesuffix(")")
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -62,6 +62,8 @@ def check(
     for programs of different inputs or results, and what the runner raises.
     """
     _matching(program, baseline)
+    if trials < 0:
+        raise ArgumentError(f"check needs trials from 0 on, got {trials}")
     made = _runner(runner)(program)
     dtype = reference_dtype(baseline)
     reference = lift(baseline, dtype)

@@ -22,7 +22,7 @@ from saturate.extract.report import Report
 from saturate.facts import FINITE, NONNEG, NONZERO, Facts
 from saturate.improve import STOPPED, Improved, improve
 from saturate.observe import assumptions, observed
-from saturate.op import Type
+from saturate.op import AnyArray, Type
 from saturate.program import Program
 from saturate.progress import progress
 from saturate.reporting import report_of
@@ -110,10 +110,15 @@ class Optimized:
         count = len(self.program.outputs)
         return self._signature.value(results[:count]), tuple(results[count:])
 
-    def backward(self, residuals: Sequence[Any], cotangent: Any = 1.0) -> Any:
-        """The gradients, given the residuals of `forward` and the cotangent of the value."""
+    def backward(self, residuals: Sequence[Any], cotangent: Any = None) -> Any:
+        """The gradients, given the residuals of `forward` and the cotangent of the value; that of a scalar
+        is 1 unless given.
+        """
         self._needs_gradients("backward")
         halves, _, backward = self._halves
+        if cotangent is None:
+            scalar = not self.baseline.types[self.baseline.outputs[0]].shape
+            cotangent = 1.0 if scalar else self._cotangent(None)
         if len(residuals) != len(halves.residuals):
             raise ArgumentError(
                 f"backward needs the {len(halves.residuals)} residuals that forward returned, "
@@ -247,7 +252,16 @@ def _checked(best: Optimized, seed: int, samples: Sequence[Sequence[Any]] | None
 def _notes(known: Signature, accuracy: float | None) -> list[str]:
     """What the user may not expect: lines that promote to a wider dtype, accuracy that nothing measured."""
     promotions = known.traced.promotions if known.traced else ()
-    return [*promotions, *(["accuracy was not measured: accuracy=None"] if accuracy is None else [])]
+    held = [
+        f"the example of {i.name} holds NaN: every other sample is drawn without"
+        for i in known.program.inputs
+        if i.type.is_float and np.isnan(_array(known.example(i.name))).any()
+    ]
+    return [*promotions, *held, *(["accuracy was not measured: accuracy=None"] if accuracy is None else [])]
+
+
+def _array(example: Any) -> AnyArray:
+    return np.zeros(0) if example is None or isinstance(example, Type) else np.asarray(example)
 
 
 def _refuse(target: str, exact: str, extractor: str, memory: None) -> None:
@@ -269,6 +283,8 @@ def _refuse_figures(accuracy: Any, limits: Any, seed: Any) -> None:
         )
     if not isinstance(limits, Limits):
         raise ArgumentError(f"optimize needs limits as Limits(seconds, nodes, rounds), got {limits!r}")
+    if not (limits.seconds >= 0 and limits.nodes >= 0 and limits.rounds >= 0):
+        raise ArgumentError(f"optimize needs limits from 0 on, got {limits!r}")
     if not isinstance(seed, int) or seed < 0:
         raise ArgumentError(f"optimize needs seed as a whole number from 0 on, got {seed!r}")
 

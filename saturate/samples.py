@@ -47,10 +47,10 @@ def samples(
     nothing. Floats are drawn with the mean and deviation of the first example, else from the standard
     normal, and then made special by the kind of the sample: exact ties, zeros, offsets of ±1e4, scales of
     1e-3 and 1e3, in one input by turns and in each other one with even odds. They stay within `low` and
-    `high` of a type, and in every other draw above zero where the example is. Infinities and NaN of the
+    `high` of a type, and in every other draw above zero where the example is. Infinities of the
     example stay in place; in every other draw −inf moves to random places that leave a finite entry in each
-    row. Integers are drawn from those of the example, else from `low` to `high`, else from 0 and 1; booleans
-    as the example has them or at random.
+    row, and there is no NaN, so that something can be compared. Integers are drawn from those of the
+    example, else from `low` to `high`, else from 0 and 1; booleans as the example has them or at random.
     """
     given = [_example(inputs, e) for e in examples or ()]
     whole = (tuple(a for a in e if a is not None) for e in given)
@@ -140,7 +140,7 @@ class _Draw:
     def _masked(self, x: AnyArray) -> AnyArray:
         if self.example is None or np.isfinite(self.example).all():
             return x
-        odd = ~np.isfinite(self.example)
+        odd = ~np.isfinite(self.example) if self.same else np.isinf(self.example)
         if self.same or not np.isneginf(self.example).any():
             return np.where(odd, self.example, x)
         hidden = _some(np.isneginf(self.example).mean(), x.shape, self.rng)

@@ -9,7 +9,7 @@ from typing import Any
 import optree
 
 from saturate.build import Builder
-from saturate.errors import TraceError
+from saturate.errors import ArgumentError, TraceError, shown
 from saturate.program import Program
 from saturate.tracing import refusals
 from saturate.tracing.emitting import lift, operand
@@ -65,6 +65,9 @@ def traced(f: Callable[..., Any], *examples: Any) -> Traced:
         for leaf, name, kind in zip(leaves, names, types, strict=True)
     ]
     given = {x.value.id for x in passed if isinstance(x, Tracer)}
+    if examples and not given:
+        came = ", ".join(f"{a}: {shown(x)}" for a, x in zip(arguments, examples, strict=True))
+        raise ArgumentError(f"{title(f)} needs an array or a Type among its examples, got {came}")
     try:
         with local_names(recording) as labels:
             result = _called(f, optree.tree_unflatten(in_spec, passed))
@@ -105,15 +108,16 @@ def _outputs(
     """Value ids of the leaves of the result; arrays and numbers become constants."""
     leaves, spec = optree.tree_flatten(result)
     outputs: list[str] = []
+    odd = [x for x in leaves if isinstance(x, str | bytes) or callable(x)]
+    if odd or not leaves:
+        code = getattr(f, "__code__", None)
+        raise refusals.refusal(
+            f"{title(f)} with {f'a {type(odd[0]).__name__}' if odd else 'no array'} in its result",
+            "programs return arrays",
+            "Return arrays, or dicts, lists and tuples of them",
+            Site(code.co_filename, code.co_firstlineno) if code else None,
+        )
     for leaf in leaves:
-        if isinstance(leaf, str | bytes) or callable(leaf):
-            code = getattr(f, "__code__", None)
-            raise refusals.refusal(
-                f"{title(f)} with a {type(leaf).__name__} in its result",
-                "programs return arrays",
-                "Return arrays, or dicts, lists and tuples of them",
-                Site(code.co_filename, code.co_firstlineno) if code else None,
-            )
         lifted = lift(recording, operand(leaf, f"the result of {title(f)}"))
         lifted.check(recording)
         outputs.append(lifted.value.id)

@@ -176,13 +176,13 @@ def test_examples_of_a_program_are_of_its_types() -> None:
 # Wrong arguments at a call.
 
 X, G = np.ones((5, 7), "float32"), np.ones((5, 7), "float32")
-NEEDS = "softmax needs the arguments (x), each once; got {} by position and by name ({})"
+NEEDS = "softmax needs the arguments (x), each once; got {} by position and by name ({}): {}"
 SHAPE = "needs {} of shape (5, 7), got (7, 5); optimize again for other shapes"
 CALLS: list[tuple[str, Callable[[sat.Optimized], Any], str]] = [
-    ("none", lambda b: b(), NEEDS.format(0, "")),
-    ("two", lambda b: b(X, X), NEEDS.format(2, "")),
-    ("twice", lambda b: b(X, x=X), NEEDS.format(1, "x")),
-    ("unknown", lambda b: b(y=X), NEEDS.format(0, "y")),
+    ("none", lambda b: b(), NEEDS.format(0, "", "x missing")),
+    ("two", lambda b: b(X, X), NEEDS.format(2, "", "too many")),
+    ("twice", lambda b: b(X, x=X), NEEDS.format(1, "x", "x unknown or twice")),
+    ("unknown", lambda b: b(y=X), NEEDS.format(0, "y", "x missing")),
     ("shape", lambda b: b(X.T, cotangent=G), "softmax " + SHAPE.format("x")),
     ("cotangent's shape", lambda b: b(X, cotangent=G.T), "softmax " + SHAPE.format("cotangent")),
     ("backward", lambda b: b.backward(b.forward(X)[1], G.T), "softmax_backward " + SHAPE.format("cotangent")),
@@ -207,6 +207,16 @@ CALLS: list[tuple[str, Callable[[sat.Optimized], Any], str]] = [
         lambda b: b.backward((), G),
         "backward needs the 1 residuals that forward returned, got 0",
     ),
+    (
+        "backward without a cotangent",
+        lambda b: b.backward(b.forward(X)[1]),
+        "softmax needs the cotangent of its value, an array float32[5, 7]: pass cotangent=…",
+    ),
+    (
+        "list",
+        lambda b: b([1.0, 2.0], cotangent=G),
+        "softmax needs x structured like its example, an array or number; got [*, *]",
+    ),
 ]
 
 
@@ -222,9 +232,7 @@ def test_a_wrong_argument_is_named(
 
 def test_another_structure_is_shown(nested: sat.Optimized) -> None:
     params, x, target = drawn(0)
-    with pytest.raises(
-        ArgumentError, match=r"network needs arguments structured like the examples, .*'more'"
-    ):
+    with pytest.raises(ArgumentError, match=r"network needs params structured like its example, .*'more'"):
         nested({**params, "more": x}, x, target)
     with pytest.raises(ArgumentError) as error:
         nested({**params, "scale": (x,)}, x, target)

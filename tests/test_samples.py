@@ -100,10 +100,13 @@ def test_masks_of_the_example_stay_in_half_of_the_draws_and_move_in_the_others()
     assert all((~m).any(axis=-1).all() for m in found)
 
 
-def test_nan_and_positive_infinities_stay_in_place() -> None:
+def test_positive_infinities_stay_in_place_and_nan_in_every_other_draw() -> None:
     example = np.array([[np.nan, 1.0, np.inf], [2.0, 3.0, 4.0]])
-    for sample in one(Type((2, 3)), 8, example)[1:]:
-        np.testing.assert_array_equal(np.isfinite(sample.arrays[0]), np.isfinite(example))
+    found = [s.arrays[0] for s in one(Type((2, 3)), 8, example)[1:]]
+    for x in found:
+        np.testing.assert_array_equal(np.isinf(x), np.isinf(example))
+    assert [np.isnan(x).any() for x in found].count(True) == 4
+    assert all((np.isnan(x) <= np.isnan(example)).all() for x in found)
 
 
 def test_integers_come_from_the_example_or_the_bounds() -> None:
