@@ -52,9 +52,9 @@ def _rounds(node: Node) -> bool:
 
 
 def _moved(x: Any, rng: np.random.Generator) -> Any:
-    """Each element up, down or kept, one unit in the last place of its magnitude."""
+    """Each finite element up, down or kept, one unit in the last place of its magnitude."""
     x = np.asarray(x)
     if x.dtype.kind != "f":
         return x
     steps = rng.integers(-1, 2, x.shape, dtype=np.int8).astype(x.dtype)
-    return x + x * (steps * np.finfo(x.dtype).eps)
+    return np.where(np.isfinite(x), x + x * (steps * np.finfo(x.dtype).eps), x)
