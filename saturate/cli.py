@@ -1,4 +1,4 @@
-"""The command `saturate`: demos, and a user's own function optimized from the shell."""
+"""The command `saturate`: demos, a user's own function optimized from the shell, the laws and one's own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -20,6 +21,7 @@ from saturate.extract.command import extract_command
 from saturate.extract.report import Report
 from saturate.extract.report_text import WIDTH
 from saturate.extract.units import cost, times
+from saturate.law_command import catalogue, checked, law_named, page
 from saturate.named import examples_of, function_of
 from saturate.op import Type
 from saturate.ops.constants import Constant, is_saved
@@ -120,6 +122,30 @@ def optimize(
 
 
 @app.command()
+def rules(
+    name: Annotated[str | None, typer.Argument(help="Which law; without it they are listed.")] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.py", help="Test the laws of this file; if one is wrong, status 1."),
+    ] = None,
+    used: Annotated[bool, typer.Option(help="Search the workloads for uses; takes some seconds.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """List the laws by theory, show one and where it is used, or test your own."""
+    if check is not None:
+        said, right = checked(check, name, as_json)
+        print(said)
+        raise typer.Exit(0 if right else 1)
+    if name is None:
+        print(catalogue(as_json))
+        return
+    law = law_named(name)
+    with _waiting("searching the workloads") if used else nullcontext():
+        shown = page(law, as_json, used)
+    print(shown)
+
+
+@app.command()
 def extract(
     graph: Annotated[Path, typer.Argument(help="An e-graph in egraph-serialize form, .json or .json.gz.")],
     seconds: Annotated[float, typer.Option(help="When to stop looking.")] = 10.0,
@@ -161,11 +187,14 @@ def _fail(message: str, status: int) -> NoReturn:
 
 def _optimized(function: Callable[..., Any], types: Sequence[Type], **options: Any) -> Optimized:
     """`optimize`, with a sign of life on a terminal."""
-    waiting = Console(stderr=True)
-    if not waiting.is_terminal:
+    with _waiting(f"optimizing {getattr(function, '__name__', 'the function')}"):
         return optimize_function(function, *types, **options)
-    with waiting.status(f"optimizing {getattr(function, '__name__', 'the function')} …"):
-        return optimize_function(function, *types, **options)
+
+
+def _waiting(what: str) -> AbstractContextManager[object]:
+    """A sign of life on a terminal."""
+    console = Console(stderr=True)
+    return console.status(f"{what} …") if console.is_terminal else nullcontext()
 
 
 def _written(best: Optimized, source: Path | None, report: Path | None) -> list[Path]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib.metadata import version
 from typing import Any
 
 from egglog import bindings
@@ -23,6 +24,9 @@ from saturate.algebra import Ix, Term
 from saturate.errors import EGraphError
 from saturate.facts import BY_FUNCTION, FACTS, Facts
 from saturate.signature import CONSTRUCTORS, INDEX_SCALE, SIGNATURE, arguments, rational, statements
+
+TICK = 1000.0 if version("egglog").startswith("13.") else 1.0
+"""egglog 13 hands out the milliseconds of a rule as microseconds."""
 
 
 def index_code(index: Ix) -> int:
@@ -233,7 +237,7 @@ class EGraph:
         for name, matches in report.num_matches_per_rule.items():
             run = self.runs.setdefault(name.split("#")[0], LawRun())
             run.matches += matches
-            run.seconds += report.search_and_apply_time_per_rule[name].total_seconds()
+            run.seconds += report.search_and_apply_time_per_rule[name].total_seconds() * TICK
         return bool(report.updated)
 
     def size(self) -> int:

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from saturate.errors import ArgumentError, ProgramError
@@ -27,12 +28,28 @@ def function_of(named: str) -> Callable[..., Any]:
     file, colon, name = named.rpartition(":")
     if not (colon and file and name):
         raise ArgumentError(f"optimize needs FILE.py:FUNCTION, got {named!r}")
+    module = module_of(file, "optimize")
+    found = getattr(module, name, None)
+    if not callable(found):
+        known = [
+            n for n, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__
+        ]
+        raise ArgumentError(f"{file} has no function {name!r}; it has {', '.join(known) or 'none'}")
+    function: Callable[..., Any] = found
+    return function
+
+
+def module_of(file: str, who: str) -> ModuleType:
+    """The module of a file, run with its folder on the path.
+
+    Raises `ArgumentError` where there is no such file, or where the file itself fails; `who` needs it.
+    """
     path = Path(file)
     if not path.is_file():
-        raise ArgumentError(f"optimize needs a Python file, and there is no file {file!r}")
+        raise ArgumentError(f"{who} needs a Python file, and there is no file {file!r}")
     spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
     if spec is None or spec.loader is None:
-        raise ArgumentError(f"optimize needs a Python file, and {file!r} is none: its name must end in .py")
+        raise ArgumentError(f"{who} needs a Python file, and {file!r} is none: its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))
     try:
@@ -41,12 +58,7 @@ def function_of(named: str) -> Callable[..., Any]:
         raise ArgumentError(f"{file} fails when it is run: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)
-    found = getattr(module, name, None)
-    if not callable(found):
-        known = [n for n, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == path.stem]
-        raise ArgumentError(f"{file} has no function {name!r}; it has {', '.join(known) or 'none'}")
-    function: Callable[..., Any] = found
-    return function
+    return module
 
 
 def type_of(text: str) -> tuple[str, Type]:
