@@ -143,5 +143,5 @@ class _Culprit:
         return None
 
     def _others(self, step: Step) -> bool:
-        ways = self.found.lattice.steps[step[0]]
+        ways = self.found.classes.nodes[step[0]]
         return any((step[0], k) not in self.barred for k in range(len(ways)) if k != step[1])

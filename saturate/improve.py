@@ -18,6 +18,8 @@ from saturate.progress import Say, silent
 from saturate.rules.law import Law
 from saturate.saturation import INTERRUPTED, SATURATED, Limits
 from saturate.search import Search, emit, extract, search
+from saturate.target import Target
+from saturate.targeted import targeted
 
 PASSES = 4
 """A result is searched again at most this often."""
@@ -66,6 +68,7 @@ class _Improver:
     profile: Profile
     judge: Judge
     say: Say
+    target: Target
     found: list[Pass] = field(default_factory=list)
     barred: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -92,6 +95,8 @@ class _Improver:
         before = price_program(current, self.profile).cost
         self.say(f"search {len(self.found) + 1}")
         found = search(current, self.laws, self.limits, self.facts(current), self.profile)
+        if self.target.ops is not None:
+            found = targeted(found, self.target)
         if found.saturation.stopped == INTERRUPTED:
             self._note(STOPPED)
         elif found.saturation.stopped != SATURATED:
@@ -105,7 +110,7 @@ class _Improver:
         if not extraction.proven and self.extractor in ("auto", "exact"):
             self._note(f"the extraction ended at its work limit: {_distance(extraction)}")
         self.found.append(Pass(found, extraction, before, min(before, after)))
-        if after >= before * (1 - BETTER):
+        if after >= before * (1 - BETTER) and not self.target.missing(current):
             return None
         return program, _origins(found, lowered, origins)
 
@@ -150,7 +155,7 @@ def _origins(found: Search, lowered: Lowered, before: Mapping[str, str]) -> dict
     earlier = {found.lattice_value(value): law for value, law in before.items()}
     origins = {}
     for value, (step, _) in lowered.steps.items():
-        law = lowered.laws.get(value) or earlier.get(step)
+        law = lowered.laws.get(value) or earlier.get(found.value_of(step))
         if law:
             origins[value] = law
     return origins
@@ -165,6 +170,11 @@ def improve(
     judge: Judge,
     profile: Profile | None = None,
     say: Say = silent,
+    target: Target | None = None,
 ) -> Improved:
-    """The cheapest program that the laws reach and the judge accepts, never dearer than the baseline."""
-    return _Improver(laws, limits, extractor, facts, profile or Profile(), judge, say).run(baseline)
+    """The cheapest program that the laws reach and the judge accepts, never dearer than the baseline where
+    the target can run that.
+    """
+    target = target or Target(profile=profile)
+    profile = target.profile or Profile()
+    return _Improver(laws, limits, extractor, facts, profile, judge, say, target).run(baseline)

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from saturate.algebra import Term
+from saturate.algebra import Ix, Term
+from saturate.cells import Cells
 from saturate.denote import Denotation, denote
+from saturate.emission import emitted
 from saturate.extract import EXTRACTORS, Classes, Extraction
 from saturate.extract.costs import Profile
 from saturate.facts import Facts
@@ -40,6 +42,23 @@ class Search:
     roots: tuple[Root, ...]
     classes: Classes
     seconds: Mapping[str, float]
+    cells: Cells | None = None
+    """Where the target lacks ops, the cells that the classes are of; else the classes are the lattice's."""
+
+    @property
+    def leaf_axes(self) -> dict[str, tuple[Ix | None, ...]]:
+        """The axes of the baseline's inputs, by name."""
+        return {i.name: self.denotation.axes[i.value] for i in self.baseline.inputs}
+
+    @property
+    def constants(self) -> dict[str, Op]:
+        """The captured arrays of the baseline, by the names of their leaves."""
+        nodes = self.baseline.nodes
+        return {f"const:{n.op.array.digest}": n.op for n in nodes if isinstance(n.op, Constant)}
+
+    def value_of(self, number: int) -> int:
+        """The value of the lattice that a class is a way to compute."""
+        return number if self.cells is None else self.cells.keys[number][0]
 
     def term_of(self, value: str) -> Term | None:
         """The simplified term of a value of the baseline, None where nothing needs it."""
@@ -143,17 +162,19 @@ def emit(found: Search, extraction: Extraction) -> Lowered:
             value = found.lattice_value(node.value)
             if value is not None:
                 labels.setdefault(value, node.label)
-    constants: dict[str, Op] = {
-        f"const:{n.op.array.digest}": n.op for n in baseline.nodes if isinstance(n.op, Constant)
-    }
+    gradients = tuple(name for name, _ in baseline.gradients)
+    if found.cells is not None:
+        return emitted(
+            found.cells, extraction.choice, found.roots, gradients, baseline.inputs, labels, baseline.name
+        )
     return lower(
         found.lattice,
         extraction.choice,
         found.roots,
-        tuple(name for name, _ in baseline.gradients),
+        gradients,
         baseline.inputs,
-        {i.name: found.denotation.axes[i.value] for i in baseline.inputs},
-        constants,
+        found.leaf_axes,
+        found.constants,
         labels,
         baseline.name,
     )

@@ -19,7 +19,7 @@ LAYERS = (
     "signature rules",
     "egraph saturation audit",
     "extract",
-    "price step lattice lower search",
+    "price step lattice lower target cells orders forms products ways emission search targeted",
     "runners source",
     "passes",
     "samples observe perturb certificate measure differences check accuracy",
