@@ -5,13 +5,14 @@ if __name__ != "saturate.rules":
         "import this package as saturate.rules: under another name a second catalogue would be built"
     )
 
-from saturate.rules import exponential, reciprocal, ring
+from saturate.rules import exponential, reciprocal, ring, sigmoid
 from saturate.rules.law import BITWISE, BOUNDED, DOMAIN, EXACTNESS, ROUNDING, Law, law
 
 THEORIES: dict[str, tuple[Law, ...]] = {
     "ring": ring.LAWS,
     "reciprocal": reciprocal.LAWS,
     "exponential": exponential.LAWS,
+    "sigmoid": sigmoid.LAWS,
 }
 """The laws by theory."""
 

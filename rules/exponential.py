@@ -1,15 +1,31 @@
-"""Exponentials and logarithms."""
+"""Exponentials and logarithms, their forms that are exact near zero, and the hyperbolic functions."""
 
 from __future__ import annotations
 
-from saturate.rules.language import Expr, const, exp, log, recip
+from fractions import Fraction
+
+from saturate.rules.language import Expr, const, exp, fn, log, recip, total
 from saturate.rules.law import DOMAIN, SIMPLIFY, Law, finite, law, nonneg, nonzero
+
+HALF = Fraction(1, 2)
 
 
 @law(a="i", direction=SIMPLIFY, where=finite("a"))
 def log_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """log(exp(a)) = a where a is finite."""
     return log(exp(a)), a
+
+
+@law(
+    direction=SIMPLIFY,
+    egglog=(
+        '(= e (Fn1 "exp" d x)) (= (value x) (bigrat (bigint 0) (bigint 1)))',
+        "(union e (Con d (bigrat (bigint 1) (bigint 1)) (set-empty) (multiset-of)))",
+    ),
+)  # fmt: skip
+def exp_of_zero() -> tuple[Expr, Expr]:
+    """exp(0) = 1."""
+    return exp(const(0)), const(1)
 
 
 @law(a="i", direction=SIMPLIFY, where=finite("a") + nonneg("a") + nonzero("a"))
@@ -19,17 +35,62 @@ def exp_of_log(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="i", where=finite("a", "b") + nonneg("b") + nonzero("b"),
+    a="i", b="ij", where=finite("a", "b") + nonneg("b") + nonzero("b"),
     egglog=(
-        '(= e (Fn1 "log" d p)) (= p (Con d k (set-empty) M)) (mem M x) (= x (Fn1 "exp" d a))'
+        '(= e (Fn1 "log" d p)) (= p (Con d k s M)) (mem M x) (= x (Fn1 "exp" d a))'
+        " (= (set-length (set-intersect s (free a))) 0)"
         " (> k (bigrat (bigint 0) (bigint 1))) (finite a) (finite p) (nonneg p) (nonzero p)"
         " (> (multiset-length M) 1)",
-        '(union e (Plus d (multiset-of a (Fn1 "log" d (Con d k (set-empty) (multiset-remove M x))))))',
+        '(union e (Plus d (multiset-of a (Fn1 "log" d (Con d k s (multiset-remove M x))))))',
     ),
 )  # fmt: skip
 def log_of_product_with_exp(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """log(exp(a)·b) = a + log(b) where b is positive: nothing underflows on the right."""
-    return log(exp(a) * b), a + log(b)
+    """log(Σ_j exp(a[i])·b[i,j]) = a[i] + log(Σ_j b[i,j]) where b is positive: nothing underflows
+    on the right.
+    """
+    return log(total("j", exp(a) * b)), a + log(total("j", b))
+
+
+@law(a="i", b="i", exact=DOMAIN, where=finite("a", "b") + nonneg("a", "b") + nonzero("a", "b"))
+def logs_add(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """log(a) + log(b) = log(a·b) where both are positive; a·b may overflow where the left does not."""
+    return log(a) + log(b), log(a * b)
+
+
+@law(a="i")
+def log1p_is_a_log(a: Expr) -> tuple[Expr, Expr]:
+    """log1p(a) = log(1 + a); near zero the digits of a are lost on the right."""
+    return fn("log1p", a), log(const(1) + a)
+
+
+@law(a="i")
+def expm1_is_an_exp(a: Expr) -> tuple[Expr, Expr]:
+    """expm1(a) = exp(a) − 1; near zero the digits of a are lost on the right."""
+    return fn("expm1", a), exp(a) - const(1)
+
+
+@law(a="i", direction=SIMPLIFY, where=finite("a"))
+def log2_of_exp2(a: Expr) -> tuple[Expr, Expr]:
+    """log2(exp2(a)) = a where a is finite."""
+    return fn("log2", fn("exp2", a)), a
+
+
+@law(a="i", b="i", exact=DOMAIN)
+def logaddexp_is_a_log(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """logaddexp(a, b) = log(exp(a) + exp(b)); overflows where the left does not."""
+    return fn("logaddexp", a, b), log(exp(a) + exp(b))
+
+
+@law(a="i")
+def sinh_of_exp(a: Expr) -> tuple[Expr, Expr]:
+    """sinh(a) = ½·exp(a) − ½·exp(−a); near zero the right side cancels."""
+    return fn("sinh", a), const(HALF) * exp(a) + const(-HALF) * exp(-a)
+
+
+@law(a="i")
+def cosh_of_exp(a: Expr) -> tuple[Expr, Expr]:
+    """cosh(a) = ½·exp(a) + ½·exp(−a)."""
+    return fn("cosh", a), const(HALF) * exp(a) + const(HALF) * exp(-a)
 
 
 @law(a="i", where=finite("a") + nonneg("a") + nonzero("a"))
@@ -50,19 +111,8 @@ def exp_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return exp(a + b), exp(a) * exp(b)
 
 
-@law(a="i", where=finite("a") + nonneg("a"))
-def share_of_one(a: Expr) -> tuple[Expr, Expr]:
-    """a·(1/(1 + a)) = 1 − 1/(1 + a) where a is not negative."""
-    return a * recip(const(1) + a), const(1) + const(-1) * recip(const(1) + a)
-
-
-@law(a="i", where=finite("a") + nonneg("a"))
-def complement_of_share(a: Expr) -> tuple[Expr, Expr]:
-    """1 − 1/(1 + a) = a·(1/(1 + a)) where a is not negative: nothing cancels on the right."""
-    return const(1) + const(-1) * recip(const(1) + a), a * recip(const(1) + a)
-
-
 LAWS: tuple[Law, ...] = (
-    log_of_exp, exp_of_log, log_of_product_with_exp, log_of_reciprocal, reciprocal_of_exp, exp_of_sum,
-    share_of_one, complement_of_share,
+    log_of_exp, exp_of_log, exp_of_zero, log2_of_exp2, log_of_product_with_exp, log_of_reciprocal,
+    reciprocal_of_exp, exp_of_sum, logs_add, log1p_is_a_log, expm1_is_an_exp, logaddexp_is_a_log, sinh_of_exp,
+    cosh_of_exp,
 )  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from saturate.rules.language import Expr, const, recip, sqrt
-from saturate.rules.law import SIMPLIFY, Law, finite, law, nonneg, nonzero
+from saturate.rules.language import Expr, const, fn, recip, sqrt, total
+from saturate.rules.law import DOMAIN, SIMPLIFY, Law, finite, law, nonneg, nonzero
 
 
 @law(
@@ -50,18 +50,46 @@ def over_its_root(a: Expr) -> tuple[Expr, Expr]:
     return a * recip(sqrt(a)), sqrt(a)
 
 
+@law(a="i")
+def root_of_square_is_abs(a: Expr) -> tuple[Expr, Expr]:
+    """√(a·a) = |a|: a·a may overflow or vanish, |a| does not."""
+    return sqrt(a * a), fn("abs", a)
+
+
+@law(a="i", b="i", exact=DOMAIN, where=nonneg("a", "b"))
+def roots_multiply(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """√a·√b = √(a·b) where neither is negative; a·b may overflow where the left does not."""
+    return sqrt(a) * sqrt(b), sqrt(a * b)
+
+
+@law(a="i", b="i")
+def hypot_is_a_root(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """hypot(a, b) = √(a·a + b·b); the squares may overflow or vanish."""
+    return fn("hypot", a, b), sqrt(a * a + b * b)
+
+
+@law(a="i", where=finite("a") + nonneg("a"), source="P. Hamming, Numerical Methods, 1973: 2sqrt in Herbie")
+def difference_of_roots(a: Expr) -> tuple[Expr, Expr]:
+    """1/(√(1 + a) + √a) = √(1 + a) − √a where a is not negative; far out the right side cancels."""
+    return recip(sqrt(const(1) + a) + sqrt(a)), sqrt(const(1) + a) - sqrt(a)
+
+
 @law(
-    a="i", b="i", where=nonzero("a", "b") + finite("a", "b"),
+    a="i", b="ij", where=nonzero("a", "b") + finite("a", "b") + nonneg("a", "b"),
     egglog=(
-        '(= e (Fn1 "recip" d p)) (= p (Con d k (set-empty) M)) (mem M a)'
-        " (finite p) (nonzero p) (finite a) (nonzero a) (= r (multiset-remove M a))",
+        '(= e (Fn1 "recip" d p)) (= p (Con d k s M)) (mem M a)'
+        " (finite p) (nonzero p) (finite a) (nonzero a) (= (set-length (set-intersect s (free a))) 0)"
+        " (= r (multiset-remove M a))",
         '(union e (Con d (bigrat (bigint 1) (bigint 1)) (set-empty) (multiset-of (Fn1 "recip" d a)'
-        ' (Fn1 "recip" d (Con d k (set-empty) r)))))',
+        ' (Fn1 "recip" d (Con d k s r)))))',
     ),
 )  # fmt: skip
 def reciprocal_of_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """1/(a·b) = (1/a)·(1/b) where both are finite and nowhere zero."""
-    return recip(a * b), recip(a) * recip(b)
+    """1/Σ_j a[i]·b[i,j] = (1/a[i])·(1/Σ_j b[i,j]) where both are finite and positive.
+
+    Without a sum it is enough that a·b is finite and nowhere zero.
+    """
+    return recip(total("j", a * b)), recip(a) * recip(total("j", b))
 
 
 _INTO_SUM = (
@@ -93,5 +121,6 @@ def reciprocal_cancels_in_sum(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 LAWS: tuple[Law, ...] = (
     reciprocal_cancels, reciprocal_of_number, reciprocal_of_reciprocal, root_squared, over_its_root,
-    reciprocal_of_product, factor_cancels_in_sum, reciprocal_cancels_in_sum,
+    root_of_square_is_abs, roots_multiply, hypot_is_a_root, difference_of_roots, reciprocal_of_product,
+    factor_cancels_in_sum, reciprocal_cancels_in_sum,
 )  # fmt: skip

@@ -253,11 +253,27 @@ def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
         other = first.setdefault((form, term.dtype), new)
         if other is not new:
             equal.append((other, new))
-        elif term.kind in ("con", "plus") and len(form) <= SHORT and forms.form_size(form) < forms.size(term):
+        elif len(form) <= SHORT and (_is_shorter(forms, form, term) or _sums_what_spreads(term)):
             short = forms.rebuilt(form, fresh, image, term.dtype)
             if short is not new:
                 equal.append((new, short))
     return Simplified(fresh, image, tuple(equal))
+
+
+def _is_shorter(forms: NormalForms, form: Form, term: Term) -> bool:
+    return term.kind in ("con", "plus") and forms.form_size(form) < forms.size(term)
+
+
+def _sums_what_spreads(term: Term) -> bool:
+    """Whether it sums a product with a factor that is wider than each of its members, as a[i,k] − b[j,k] is.
+
+    Multiplied out, nothing of that width need be formed: Σ_k (a − b)² is one contraction and two sums.
+    """
+    return (
+        term.kind == "con"
+        and bool(term.head[1])
+        and any(f.kind == "plus" and all(m.free < f.free for m in f.args) for f in term.args)
+    )
 
 
 def needed(roots: Iterable[Term]) -> list[Term]:

@@ -15,6 +15,7 @@ from saturate.algebra import Term
 from saturate.egraph import EGraph, LawRun, TermClasses
 from saturate.errors import EGraphError
 from saturate.rules.compile import rules_text
+from saturate.rules.language import functions_in
 from saturate.rules.law import Law
 
 SATURATED, NODE_LIMIT, TIME_LIMIT, ROUND_LIMIT, INTERRUPTED = (
@@ -62,15 +63,27 @@ def saturate(
 ) -> Saturation:
     """Load terms (operands first), state the equal pairs, run the laws, read the classes.
 
+    Laws about functions that neither the terms nor other laws bring are left out: they would cost time alone.
     An interrupt (Ctrl-C) between rounds ends the search with what was found. Raises `EGraphError` where two
     different constants or dtypes meet in one class, naming the laws that brought them there.
     """
     given = _Given(tuple(terms), tuple(equal), limits)
-    laws = tuple(laws)
+    laws = relevant(laws, {t.head[0] for t in given.terms if t.kind == "fn"})
     try:
         return given.searched(laws)
     except EGraphError as error:
         raise _blamed(given, laws, error) from error
+
+
+def relevant(laws: Iterable[Law], functions: Iterable[str]) -> tuple[Law, ...]:
+    """The laws whose left side calls nothing but these functions and those that other laws make of them."""
+    laws, known = tuple(laws), set(functions)
+    while True:
+        found = tuple(law for law in laws if functions_in(law.left) <= known)
+        more = set[str]().union(*(functions_in(law.right) for law in found)) - known
+        if not more:
+            return found
+        known |= more
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from saturate.perturb import perturbed
 from saturate.program import Program
 from saturate.rules import CATALOGUE, EXACTNESS, Law, law
 from saturate.rules.language import Expr
+from saturate.rules.law import finite
 from saturate.runners.evaluate import evaluate
 from saturate.search import without_zeros
 from saturate.split import COTANGENT
@@ -127,7 +128,7 @@ def test_attention_is_as_accurate_as_the_backward_that_people_publish(offset: fl
 # What is cheap and wrong is not returned, and would be without the second price.
 
 
-@law(a="ij", b="i", exact="rounding")
+@law(a="ij", b="i", where=finite("a", "b"), exact="rounding")
 def square_of_difference(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """(a − b)·(a − b) = a·a − 2·a·b + b·b."""
     return (a - b) * (a - b), a * a - 2 * (a * b) + b * b

@@ -31,7 +31,7 @@ class Exp(Unary):
 class Expm1(Unary):
     """exp x − 1, exact near 0; derivative out + 1."""
 
-    function, flops = "np.expm1", 10.0
+    function, flops = "np.expm1", 50.0
 
     def _pull(self, g: Value, out: Value, x: Value) -> Value:
         return mul(g, add(out, 1.0))
@@ -58,7 +58,7 @@ class Log(Unary):
 class Log1p(Unary):
     """ln(1 + x), exact near 0; derivative 1/(1 + x)."""
 
-    function, flops = "np.log1p", 10.0
+    function, flops = "np.log1p", 50.0
 
     def _pull(self, g: Value, out: Value, x: Value) -> Value:
         return div(g, add(x, 1.0))
@@ -153,7 +153,7 @@ class Tanh(Unary):
 class Sinh(Unary):
     """sinh x; derivative cosh x."""
 
-    function, flops = "np.sinh", 10.0
+    function, flops = "np.sinh", 60.0
 
     def _pull(self, g: Value, out: Value, x: Value) -> Value:
         return mul(g, cosh(x))
@@ -162,7 +162,7 @@ class Sinh(Unary):
 class Cosh(Unary):
     """cosh x; derivative sinh x."""
 
-    function, flops = "np.cosh", 10.0
+    function, flops = "np.cosh", 35.0
 
     def _pull(self, g: Value, out: Value, x: Value) -> Value:
         return mul(g, sinh(x))
@@ -303,7 +303,7 @@ class Cast(Unary):
 class Expit(Unary):
     """1/(1 + exp(−x)), the logistic function; derivative out·(1 − out)."""
 
-    function, flops = "special.expit", 12.0
+    function, flops = "special.expit", 17.0
     loops = ("float32", "float64", "float96", "float128")
 
     def _pull(self, g: Value, out: Value, x: Value) -> Value:
@@ -313,7 +313,7 @@ class Expit(Unary):
 class Erf(Unary):
     """2/√π ∫₀ˣ exp(−t²) dt; derivative 2/√π · exp(−x²)."""
 
-    function, flops = "special.erf", 20.0
+    function, flops = "special.erf", 50.0
 
     def _pull(self, g: Value, out: Value, x: Value) -> Value:
         return mul(mul(g, exp(neg(square(x)))), 2 / math.pi**0.5)

@@ -1,0 +1,41 @@
+"""Shares of one, a/(1 + a), which sigmoids are made of, and functions that go from one bound to another."""
+
+from __future__ import annotations
+
+from saturate.rules.language import Expr, const, exp, fn, recip
+from saturate.rules.law import DOMAIN, Law, finite, law, nonneg
+
+
+@law(a="i", where=finite("a") + nonneg("a"))
+def share_of_one(a: Expr) -> tuple[Expr, Expr]:
+    """a·(1/(1 + a)) = 1 − 1/(1 + a) where a is not negative."""
+    return a * recip(const(1) + a), const(1) + const(-1) * recip(const(1) + a)
+
+
+@law(a="i", where=finite("a") + nonneg("a"))
+def complement_of_share(a: Expr) -> tuple[Expr, Expr]:
+    """1 − 1/(1 + a) = a·(1/(1 + a)) where a is not negative: nothing cancels on the right."""
+    return const(1) + const(-1) * recip(const(1) + a), a * recip(const(1) + a)
+
+
+@law(a="i", exact=DOMAIN)
+def share_of_exp(a: Expr) -> tuple[Expr, Expr]:
+    """1/(1 + exp(−a)) = exp(a)·(1/(1 + exp(a))); where exp(a) overflows the right side is no number."""
+    return recip(const(1) + exp(-a)), exp(a) * recip(const(1) + exp(a))
+
+
+@law(a="i")
+def expit_is_a_share(a: Expr) -> tuple[Expr, Expr]:
+    """expit(a) = 1/(1 + exp(−a))."""
+    return fn("expit", a), recip(const(1) + exp(-a))
+
+
+@law(a="i")
+def expit_of_minus(a: Expr) -> tuple[Expr, Expr]:
+    """expit(−a) = 1 − expit(a); where expit(a) is nearly one the right side cancels."""
+    return fn("expit", -a), const(1) - fn("expit", a)
+
+
+LAWS: tuple[Law, ...] = (
+    share_of_one, complement_of_share, share_of_exp, expit_is_a_share, expit_of_minus,
+)  # fmt: skip
