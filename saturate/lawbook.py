@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from saturate.rules import THEORIES
 from saturate.rules.compile import rule_text
-from saturate.rules.language import show
+from saturate.rules.language import letters_in, show
 from saturate.rules.law import Condition, Law
 from saturate.rules.witness import example
 from saturate.signature import statements
@@ -24,8 +25,14 @@ MEANING = {
 
 
 def formula(law: Law) -> str:
-    """Both sides as mathematics."""
-    return f"{show(law.left)} = {show(law.right)}"
+    """Both sides as mathematics; variables bear their letters where the law sums over one."""
+    text = re.sub(r"\+ -(1·)?", "− ", f"{show(law.left)} = {show(law.right)}")
+    text = re.sub(r"(?<![\w.])-(1·)?", "−", text)
+    if not letters_in(law.left) | letters_in(law.right):
+        return text
+    for name, letters in law.variables.items():
+        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w(])", f"{name}[{','.join(letters)}]", text)
+    return re.sub(r"(?<= )\((\w+\[[\w,]*\])\)", r"\1", text)
 
 
 def headline(law: Law) -> str:

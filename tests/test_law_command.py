@@ -66,7 +66,7 @@ def test_one_law_in_full(capsys: pytest.CaptureFixture[str]) -> None:
         out.index(part)
         for part in (
             "common_factor\n  Σ_j a·b + Σ_j a·c = Σ_j a·(b + c) where",
-            "\nlaw         Σ_j (a·b) + Σ_j (a·c) = Σ_j (a·(b + c))\n",
+            "\nlaw         Σ_j (a[i,j]·b[i,j]) + Σ_j (a[i,j]·c[i,j]) = Σ_j (a[i,j]·(b[i,j] + c[i,j]))\n",
             "\nvariables   a[i,j], b[i,j], c[i,j]\n",
             "\nconditions  a and b are finite\n",
             "\nclass       rounding\n",
@@ -123,7 +123,7 @@ def test_true_laws_of_a_file_are_right(capsys: pytest.CaptureFixture[str], mine:
     status, out, err = run(capsys, "rules", "--check", mine)
     assert (status, err) == (0, "")
     assert out == (
-        "right  squares_of_sine_and_cosine (rounding): sin(a)·sin(a) = 1 + -1·(cos(a)·cos(a))\n"
+        "right  squares_of_sine_and_cosine (rounding): sin(a)·sin(a) = 1 − (cos(a)·cos(a))\n"
         "1 law, none wrong\n"
     )
 

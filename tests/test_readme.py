@@ -10,7 +10,7 @@ import pytest
 from documents import examples, prose, run, same
 from layers import ROOT
 
-PAGES = ("README.md", "docs/design.md")
+PAGES = ("README.md", "docs/design.md", "docs/how-to-add-a-law.md")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -20,7 +20,7 @@ def test_examples_print_what_the_page_shows(page: str, request: pytest.FixtureRe
     assert run(path, bool(request.config.getoption("--regen"))) == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, "docs/decisions.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("page", [*PAGES, "docs/rules.md", "docs/decisions.md", "CHANGELOG.md"])
 def test_links_lead_somewhere(page: str) -> None:
     path = ROOT / page
     links = re.findall(r"\]\(([^)\s]+)\)", prose(path.read_text("utf-8")))
