@@ -6,7 +6,8 @@ from saturate.op import Type
 from saturate.optimize import Optimized, optimize
 from saturate.program import Program
 from saturate.saturation import Limits
+from saturate.target import Target
 from saturate.text import parse
 from saturate.trace import trace
 
-__all__ = ["Limits", "Optimized", "Program", "Type", "errors", "grad", "optimize", "parse", "trace"]
+__all__ = ["Limits", "Optimized", "Program", "Target", "Type", "errors", "grad", "optimize", "parse", "trace"]

@@ -109,8 +109,9 @@ class _Improver:
         after = price_program(program, self.profile).cost
         if not extraction.proven and self.extractor in ("auto", "exact"):
             self._note(f"the extraction ended at its work limit: {_distance(extraction)}")
-        self.found.append(Pass(found, extraction, before, min(before, after)))
-        if after >= before * (1 - BETTER) and not self.target.missing(current):
+        worse = after >= before * (1 - BETTER) and not self.target.missing(current)
+        self.found.append(Pass(found, extraction, before, before if worse else after))
+        if worse:
             return None
         return program, _origins(found, lowered, origins)
 

@@ -20,6 +20,7 @@ from saturate.errors import ArgumentError
 from saturate.extract import EXTRACTORS
 from saturate.extract.report import Report
 from saturate.facts import FINITE, NONNEG, NONZERO, Facts
+from saturate.forms import LOWERINGS
 from saturate.improve import STOPPED, Improved, improve
 from saturate.observe import assumptions, observed
 from saturate.op import AnyArray, Type
@@ -35,6 +36,8 @@ from saturate.saturation import Limits
 from saturate.search import without_zeros
 from saturate.source import source as source_text
 from saturate.split import COTANGENT, Split, split
+from saturate.target import Target
+from saturate.targeted import require
 
 MEASURED_ELEMENTS = 20_000_000
 """Samples for the accuracy price are drawn until arguments of about this many elements were measured."""
@@ -52,7 +55,7 @@ class Optimized:
 
     program: Program
     baseline: Program
-    target: str
+    target: Target
     report: Report
     laws: dict[str, str]
     _rules: tuple[Law, ...]
@@ -62,12 +65,12 @@ class Optimized:
 
     @cached_property
     def _runner(self) -> Runner:
-        return RUNNERS[self.target](self.program)
+        return RUNNERS[self.target.runner](self.program)
 
     @cached_property
     def _halves(self) -> tuple[Split, Runner, Runner]:
         halves = split(self.program)
-        make = RUNNERS[self.target]
+        make = RUNNERS[self.target.runner]
         return halves, make(halves.forward), make(halves.backward)
 
     def __call__(self, *args: Any, cotangent: Any = None, **named: Any) -> Any:
@@ -132,7 +135,7 @@ class Optimized:
 
     def source(self, style: Literal["numpy", "cupy"] = "numpy") -> str:
         """Python text that runs alone with NumPy (or CuPy), equal to the runner bit for bit on one thread."""
-        statements = {law.name: law.doc.splitlines()[0] for law in self._rules}
+        statements = {law.name: law.doc.splitlines()[0] for law in self._rules} | LOWERINGS
         comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
         return source_text(self.program, style=style, comments=comments)
 
@@ -162,7 +165,7 @@ def optimize(
     f: Callable[..., Any] | Program,
     *examples: Any,
     wrt: Any = None,
-    target: str = "numpy",
+    target: str | Target = "numpy",
     exact: str = "rounding",
     accuracy: float | None = 4.0,
     samples: Sequence[Sequence[Any]] | None = None,
@@ -177,7 +180,8 @@ def optimize(
 
     `f` is a NumPy function or a `Program`; `examples` are arrays, `Type`s or nested dicts, lists and tuples
     of them. `wrt` names the arguments to differentiate by (names, positions, or a tuple or list of them;
-    gradients come in its structure); None optimizes the value alone. `exact` admits laws up to a class of
+    gradients come in its structure); None optimizes the value alone. `target` is a runner by name, or a
+    `Target` that says which ops the result may be made of. `exact` admits laws up to a class of
     exactness. A program is taken only if its error against a wider reference is at most `accuracy` times
     what the baseline's can be (`saturate.check.check` says what counts) on hostile samples, or on
     `samples`, argument tuples that stand for the user's data; None
@@ -187,7 +191,8 @@ def optimize(
     that equal input gives equal text. With `check` the answer is checked before it is returned. Raises
     errors of `saturate.errors`, each saying what came and what to do.
     """
-    _refuse(target, exact, extractor, memory)
+    goal = target if isinstance(target, Target) else Target(target)
+    _refuse(goal.runner, exact, extractor, memory)
     _refuse_figures(accuracy, limits, seed)
     known = signature(f, examples, wrt)
     baseline = _baseline(known)
@@ -205,17 +210,17 @@ def optimize(
         else:
             with progress(f"optimizing {baseline.name}") as say:
                 facts = partial(_facts, known=known, samples=few)
-                improved = improve(baseline, laws, limits, extractor, facts, judge, say=say)
+                improved = improve(baseline, laws, limits, extractor, facts, judge, say=say, target=goal)
     except KeyboardInterrupt:
         judge, improved = Judge(baseline, (), 4.0), _shared(baseline, STOPPED)
+    require(improved.program, goal, f"exact={exact}" if exact == "bitwise" else "; ".join(improved.notes))
     arrays = known.arrays(baseline)
 
     def assembled() -> Optimized:
-        report = report_of(
-            baseline, improved, judge, exact, laws, [*insisted(laws), *_notes(known, accuracy)], assumed
-        )
+        notes = [*insisted(laws), *_notes(known, accuracy)]
+        report = report_of(baseline, improved, judge, exact, laws, notes, assumed, goal)
         return Optimized(
-            improved.program, baseline, target, report, dict(improved.laws), laws, known, arrays, plain,
+            improved.program, baseline, goal, report, dict(improved.laws), laws, known, arrays, plain,
         )  # fmt: skip
 
     try:
@@ -244,6 +249,7 @@ def _checked(best: Optimized, seed: int, samples: Sequence[Sequence[Any]] | None
         return replace(best, report=replace(best.report, check=certificate))
     plain = replace(best, program=share(best.baseline), laws={})
     note = "the check refused the optimized program; the baseline with shared work is returned"
+    require(plain.program, best.target, note)
     again = plain.check(trials=4, seed=seed, samples=samples)
     report = replace(best.report, check=again, notes=(*best.report.notes, note))
     return replace(plain, report=report)

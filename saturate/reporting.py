@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from saturate.accuracy import Judge
+from saturate.extract.costs import Profile
 from saturate.extract.report import (
     Accuracy,
     Barred,
@@ -17,10 +18,12 @@ from saturate.extract.report import (
     Step,
     Steps,
 )
+from saturate.forms import LOWERINGS
 from saturate.improve import Improved
 from saturate.price import price_program
 from saturate.program import Program
 from saturate.rules.law import Law
+from saturate.target import Target
 
 
 def report_of(
@@ -31,14 +34,17 @@ def report_of(
     laws: Sequence[Law],
     notes: Sequence[str] = (),
     assumed: Sequence[str] = (),
+    target: Target | None = None,
 ) -> Report:
     """The report of an optimization; its check is added once it was run."""
+    target = target or Target()
+    made_for = "" if target.ops is None else f"; target {target}"
     last = improved.passes[-1] if improved.passes else None
     return Report(
         title=baseline.name,
-        before=_steps(baseline, {}),
-        after=_steps(improved.program, improved.laws),
-        context=", ".join(f"{i.name}: {i.type}" for i in baseline.inputs) + f"; exact={exact}",
+        before=_steps(baseline, {}, target.profile),
+        after=_steps(improved.program, improved.laws, target.profile),
+        context=", ".join(f"{i.name}: {i.type}" for i in baseline.inputs) + f"; exact={exact}" + made_for,
         laws=_uses(improved, laws),
         matched=_matched(improved),
         saturation=_searched(improved),
@@ -57,7 +63,7 @@ def report_of(
     )
 
 
-def _steps(program: Program, laws: Mapping[str, str]) -> Steps:
+def _steps(program: Program, laws: Mapping[str, str], profile: Profile | None) -> Steps:
     names = {i.value: i.name for i in program.inputs}
     for node in program.nodes:
         names[node.value] = node.label or node.value
@@ -80,7 +86,7 @@ def _steps(program: Program, laws: Mapping[str, str]) -> Steps:
                 cost=p.cost,
                 law=laws.get(p.node.value, ""),
             )
-            for p in price_program(program).nodes
+            for p in price_program(program, profile).nodes
         )
     )
 
@@ -91,10 +97,11 @@ def _uses(improved: Improved, laws: Sequence[Law]) -> tuple[LawUse, ...]:
     for value, law in improved.laws.items():
         if value in labels:
             where.setdefault(law, []).append(labels[value])
+    statements = {law.name: law.doc.splitlines()[0] for law in laws} | LOWERINGS
     return tuple(
-        LawUse(name=law.name, statement=law.doc.splitlines()[0], where=tuple(where[law.name]))
-        for law in laws
-        if law.name in where
+        LawUse(name=name, statement=statement, where=tuple(where[name]))
+        for name, statement in statements.items()
+        if name in where
     )
 
 

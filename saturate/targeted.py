@@ -11,7 +11,7 @@ from saturate.extract import EXTRACTORS
 from saturate.extract.costs import Profile
 from saturate.lower import Lowered, index_order
 from saturate.orders import indices
-from saturate.program import Node
+from saturate.program import Node, Program
 from saturate.search import Search, emit
 from saturate.target import Target
 from saturate.ways import Ways
@@ -49,6 +49,18 @@ def _spanned(found: Search, target: Target, closest: bool) -> Search:
     ways = Ways(lattice, cells, order, leaves, found.constants)
     roots = [(root.value, cells.layout(root.axes)) for root in found.roots]
     return replace(found, classes=cells.span(roots, ways.of), cells=cells)
+
+
+def require(program: Program, target: Target, why: str) -> None:
+    """Raise `TargetError` where the program needs ops that the target lacks; `why` tells how that came."""
+    nodes = target.missing(program)
+    if nodes:
+        lacking = ", ".join(dict.fromkeys(node.op.name for node in nodes))
+        first = f"{nodes[0].label or nodes[0].value!r} (node {nodes[0].id!r})"
+        raise TargetError(
+            f"{program.name} was not made for the target {target}: {first} needs {nodes[0].op.name}; "
+            f"all that is missing: {lacking}; {why}"
+        )
 
 
 def _refusal(closest: Search, target: Target) -> TargetError:
