@@ -62,11 +62,13 @@ class Lowering:
     builder: Builder
     order: Mapping[Ix, int]
     labels: Mapping[int, str]
+    wishes: Mapping[int, Order]
     laws: dict[str, str] = field(default_factory=dict)
     steps: dict[str, tuple[int, int]] = field(default_factory=dict)
     _done: dict[int, tuple[Value, Order]] = field(default_factory=dict)
     _constants: dict[str, Value] = field(default_factory=dict)
     _views: dict[tuple[Op, str], Value] = field(default_factory=dict)
+    _flat: dict[str, Value] = field(default_factory=dict)
 
     def run(self, leaves: Mapping[str, tuple[Value, Slots]], constants: Mapping[str, Op]) -> None:
         """Emit every chosen step, operands first; `choice` stands in that order."""
@@ -206,9 +208,15 @@ class Lowering:
         return given if given.shape == shape else self._view(Reshape(shape), given)
 
     def _view(self, op: Op, given: Value) -> Value:
-        """One view of a value for all its readers."""
+        """One view of a value for all its readers; a reshape of a reshape is one reshape."""
+        while isinstance(op, Reshape) and given.id in self._flat:
+            given = self._flat[given.id]
+        if op == Reshape(given.shape):
+            return given
         if (op, given.id) not in self._views:
             self._views[op, given.id] = self.builder.emit(op, given)
+            if isinstance(op, Reshape):
+                self._flat[self._views[op, given.id].id] = given
         return self._views[op, given.id]
 
     # contractions
@@ -216,25 +224,34 @@ class Lowering:
     def _dot(self, value: int, step: Step) -> tuple[Value, Order]:
         summed: frozenset[Ix] = step.head[0]
         (a, a_order), (b, b_order) = (self._done[v] for v in step.args)
-        batch = self.sorted((frozenset(a_order) & frozenset(b_order)) - summed)
+        longer, other = (a_order, b_order) if len(a_order) >= len(b_order) else (b_order, a_order)
+        batch = tuple(i for i in longer if i in other and i not in summed)
         rows = tuple(i for i in a_order if i not in summed and i not in batch)
         columns = tuple(i for i in b_order if i not in summed and i not in batch)
         wider = a_order if len(rows) >= len(columns) else b_order
         depth = tuple(i for i in wider if i in summed)
-        sizes = tuple(i.size for i in batch)
         if not rows and not columns and not (a_order == b_order == batch + depth):
             return self._einsum(a, a_order, b, b_order, batch)
         if not rows and not columns:
-            left = self._grouped(a, a_order, (batch, depth), sizes, 1)
-            right = self._grouped(b, b_order, (batch, depth), sizes, 1)
+            left = self._grouped(a, a_order, (batch, depth))
+            right = self._grouped(b, b_order, (batch, depth))
             return self.builder.emit(VecDot(), left, right), batch
-        if not rows or (columns and self.order[columns[0]] < self.order[rows[0]]):
+        if not rows or (columns and self._before(value, columns, rows)):
             a, b, a_order, b_order, rows, columns = b, a, b_order, a_order, columns, rows
-        left = self._grouped(a, a_order, (batch, rows, depth), sizes, 2)
-        right = self._grouped(b, b_order, (batch, depth, columns), sizes, 2)
+        left = self._grouped(a, a_order, (batch, rows, depth))
+        right = self._grouped(b, b_order, (batch, depth, columns))
         made = self.builder.emit(Matmul(), left, right)
         order = batch + rows + columns
         return self._reshaped(made, tuple(i.size for i in order)), order
+
+    def _before(self, value: int, these: Order, those: Order) -> bool:
+        """Whether one side's indices stand before the other's: where the value is read, else the side with
+        more of them, which are most often a batch, else in the order of the program.
+        """
+        i, j, wish = these[0], those[0], self.wishes.get(value, ())
+        if i in wish and j in wish:
+            return wish.index(i) < wish.index(j)
+        return (-len(these), self.order[i]) < (-len(those), self.order[j])
 
     def _einsum(self, a: Value, a_order: Order, b: Value, b_order: Order, out: Order) -> tuple[Value, Order]:
         """Σ of a product over axes that are not the last ones: one pass in memory order."""
@@ -250,20 +267,28 @@ class Lowering:
         inside = "".join(letters[i if index == j else index] for index in order)
         return self.builder.emit(Einsum(f"{inside}->{''.join(letters[index] for index in out)}"), given), out
 
-    def _grouped(
-        self, given: Value, order: Order, groups: tuple[Order, ...], batch: tuple[int, ...], rank: int
-    ) -> Value:
-        """Batch axes, then each further group merged into one axis."""
-        wanted = tuple(i for group in groups for i in group)
-        merged = tuple(prod(i.size for i in group) for group in groups[1:])
-        return self._reshaped(self._transposed(given, order, wanted), batch + merged)
+    def _grouped(self, given: Value, order: Order, groups: tuple[Order, ...]) -> Value:
+        """Batch axes, then each further group merged into one axis: before the transpose where its indices
+        stand together, since merging after it would copy.
+        """
+        blocks = [*((i,) for i in groups[0]), *groups[1:]]
+        merged = tuple(prod(i.size for i in block) for block in blocks)
+        held = sorted((block for block in blocks if block), key=lambda block: order.index(block[0]))
+        if tuple(i for block in held for i in block) != order:
+            wanted = tuple(i for group in groups for i in group)
+            return self._reshaped(self._transposed(given, order, wanted), merged)
+        given = self._reshaped(given, tuple(prod(i.size for i in block) for block in held))
+        wanted = [held.index(block) for block in blocks if block]
+        if wanted != sorted(wanted):
+            given = self._view(Transpose(tuple(wanted)), given)
+        return self._reshaped(given, merged)
 
     def _opaque(self, step: Step) -> tuple[Value, Order]:
         (op, shapes), results, indices = step.head
         operands = [
             self.placed(a, axes, shape) for a, axes, shape in zip(step.args, indices, shapes, strict=True)
         ]
-        made = self.builder.emit(op, *operands)
+        made = self._view(op, operands[0]) if isinstance(op, Reshape) else self.builder.emit(op, *operands)
         order = tuple(i for i in results if i is not None)
         return self._reshaped(made, tuple(i.size for i in order)), order
 
@@ -317,6 +342,31 @@ def index_order(given: Sequence[tuple[Slots, int]]) -> dict[Ix, int]:
     return order
 
 
+def wishes(lattice: Lattice, choice: Mapping[int, int], roots: Sequence[Root]) -> dict[int, Order]:
+    """The order of indices in which results and opaque ops read a value, directly or through elementwise
+    steps; sums and contractions read any order as well.
+    """
+    found: dict[int, Order] = {}
+
+    def wish(value: int, wanted: Sequence[Ix | None]) -> None:
+        found.setdefault(value, tuple(i for i in wanted if i in lattice.free[value]))
+
+    for root in roots:
+        wish(root.value, root.axes)
+    for value, index in reversed(choice.items()):
+        step = lattice.steps[value][index]
+        if step.kind == "opaque":
+            for arg, axes in zip(step.args, step.head[2], strict=True):
+                wish(arg, axes)
+        elif value in found and step.kind == "ren":
+            back = {new: old for old, new in dict(step.head).items()}
+            wish(step.args[0], [back.get(i, i) for i in found[value]])
+        elif value in found and step.kind not in ("dot", "sum", "red", "diagonal"):
+            for arg in step.args:
+                wish(arg, found[value])
+    return found
+
+
 def lower(
     lattice: Lattice,
     choice: Mapping[int, int],
@@ -337,7 +387,7 @@ def lower(
     for value in choice:
         for index in sorted(lattice.free[value]):
             order.setdefault(index, len(order))
-    lowering = Lowering(lattice, choice, builder, order, labels)
+    lowering = Lowering(lattice, choice, builder, order, labels, wishes(lattice, choice, roots))
     lowering.run(leaves, constants)
     results = [lowering.placed(r.value, r.axes, r.shape).id for r in roots]
     split = len(roots) - len(gradients)
