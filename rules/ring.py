@@ -265,10 +265,9 @@ def difference_of_squares(a: Expr) -> tuple[Expr, Expr]:
 @law(
     a="ij", b="ij", direction=EXPLORE, where=finite("a", "b"),
     egglog=(
-        "(= e (Con d k s M)) (mem M p) (mem M q) (!= p q) (= p (Plus d N)) (= q (Plus d O))"
-        " (= (multiset-length N) 2) (= (multiset-length O) 2) (mem N a) (mem O a) (finites M)"
-        " (= b (multiset-pick (multiset-remove N a))) (= c (multiset-pick (multiset-remove O a)))"
-        " (= c (Con d " + _MINUS + " (set-empty) (multiset-of b)))"
+        "(= c (Con d " + _MINUS + " (set-empty) B)) (= (multiset-length B) 1) (= b (multiset-pick B))"
+        " (mem N b) (mem O c) (= (multiset-length N) 2) (= (multiset-length O) 2) (mem N a) (mem O a) (!= a b)"
+        " (= p (Plus d N)) (= q (Plus d O)) (mem M p) (mem M q) (!= p q) (= e (Con d k s M)) (finites M)"
         " (> (set-length (free a)) 0) (> (set-length (free b)) 0)"
         " (= R (multiset-remove (multiset-remove M p) q))",
         "(union e (Plus d (multiset-of (Con d k s (multiset-insert (multiset-insert R a) a))"
