@@ -28,12 +28,23 @@ def rules_text(laws: Iterable[Law]) -> str:
 
 def rule_text(law: Law) -> str:
     """The law as an egglog rule; every e-node that it makes is marked with its name."""
+    facts, actions = rule_parts(law)
+    done = f"{actions} {marks(law.name, actions)}"
+    return f'(rule ({facts}) ({done}) :ruleset {law.direction} :name "{law.name}")'
+
+
+def rule_parts(law: Law) -> tuple[str, str]:
+    """What has to be there, guards last, and what is then done, as egglog text."""
     facts, actions = law.egglog or _Compiler(law).rule()
     guards = " ".join(c.guard for c in law.where) if law.egglog is None else ""
     facts, actions = _hoisted(facts, actions)
+    return f"{facts} {guards}".strip(), actions
+
+
+def marks(name: str, actions: str) -> str:
+    """The actions that mark the e-nodes of other actions with the name of a law."""
     made = [arguments(node) for node in applications(_kept(actions), CONSTRUCTORS)]
-    marks = " ".join(f'(set (from-{name} {args}) "{law.name}")' for name, args in made)
-    return f'(rule ({facts} {guards}) ({actions} {marks}) :ruleset {law.direction} :name "{law.name}")'
+    return " ".join(f'(set (from-{constructor} {args}) "{name}")' for constructor, args in made)
 
 
 def _hoisted(facts: str, actions: str) -> tuple[str, str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from html import escape
 from pathlib import Path
 from string import ascii_lowercase
@@ -13,6 +11,7 @@ from string import ascii_lowercase
 from saturate.algebra import Ix
 from saturate.egraph import TermClasses, TermNode
 from saturate.layout import centres, ranks, rows, wrapped
+from saturate.notation import Letters, formula, letters
 from saturate.search import Search
 
 LETTER, LINE, PAD, ROW = 7.3, 19.0, 10.0, 54.0
@@ -28,9 +27,6 @@ text { font: 12px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", 
 .name { font-weight: 700; } .quiet { fill: #6b7686; } .law { fill: #1c7a43; }
 .edge { fill: none; stroke: #bcc6d1; stroke-width: 1; } .found { stroke: #93cda8; }
 """
-
-
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -94,79 +90,39 @@ def draw(found: Search) -> Drawing:
 
 def boxes(classes: TermClasses, names: Mapping[int, str], roots: Iterable[int]) -> list[Box]:
     """The classes as boxes; one without a name gets a letter that no name has."""
-    wanted, letters = set(roots), _letters(classes)
-    taken = {*names.values(), *letters.values()}
+    wanted, called_indices = set(roots), _letters(classes)
+    taken = {*names.values(), *called_indices.values()}
     every = (f"{a}{k or ''}" for k in range(len(classes.nodes) + 1) for a in ascii_lowercase)
     fresh = (name for name in every if name not in taken)
     called = [names[c] if c in names else next(fresh) for c in range(len(classes.nodes))]
     return [
         Box(
             called[c],
-            ",".join(sorted(letters[i] for i in classes.free[c])),
-            tuple(_line(node, called, letters) for node in nodes),
+            ",".join(sorted(called_indices[i] for i in classes.free[c])),
+            tuple(_line(node, called, called_indices) for node in nodes),
             c in wanted,
         )
         for c, nodes in enumerate(classes.nodes)
     ]
 
 
-def _line(node: TermNode, called: Sequence[str], letters: Mapping[Ix, str]) -> Line:
+def _line(node: TermNode, called: Sequence[str], indices: Letters) -> Line:
     law = "" if node.law == "program" else node.law
-    return Line(_formula(node, called, letters), law, tuple(dict.fromkeys(node.args)))
+    return Line(
+        formula(node.kind, node.head, [called[a] for a in node.args], indices),
+        law,
+        tuple(dict.fromkeys(node.args)),
+    )
 
 
 def _letters(classes: TermClasses) -> dict[Ix, str]:
     """One letter for each index of the graph, in the order in which leaves have them."""
-    found: dict[Ix, str] = {}
     leaves = [i for nodes in classes.nodes for n in nodes if n.kind == "leaf" for i in n.head[1]]
     inner = [i for free in classes.free for i in sorted(free)]
     summed = [
         i for nodes in classes.nodes for n in nodes if n.kind in ("con", "red") for i in sorted(n.head[1])
     ]
-    for index in (*leaves, *inner, *summed):
-        if index not in found:
-            k = len(found)
-            found[index] = f"{'ijklmnpqrs'[k % 10]}{k // 10 or ''}"
-    return found
-
-
-def _formula(node: TermNode, called: Sequence[str], letters: Mapping[Ix, str]) -> str:
-    args = [called[a] for a in node.args]
-    match node.kind:
-        case "leaf":
-            return f"{_short(node.head[0])}[{','.join(letters[i] for i in node.head[1])}]"
-        case "con":
-            k, summed = node.head
-            return f"{_sigma('Σ', summed, letters)}{_product(k, args)}"
-        case "plus":
-            return " + ".join(args)
-        case "red":
-            return f"{_sigma(node.head[0], node.head[1], letters)}{args[0]}"
-        case "ren":
-            return f"{args[0]}[{', '.join(f'{letters.get(i, i)}→{letters.get(j, j)}' for i, j in node.head)}]"
-        case "delta":
-            return f"δ[{','.join(letters.get(i, str(i)) for i in node.head)}]"
-        case "fn":
-            return f"1/{args[0]}" if node.head[0] == "recip" else f"{node.head[0]}({', '.join(args)})"
-        case _:
-            return f"{node.head[0][0].name}({', '.join(args)})"
-
-
-def _short(name: str) -> str:
-    return name if not name.startswith("const:") else f"constant {name[6:12]}"
-
-
-def _sigma(symbol: str, indices: Iterable[Ix], letters: Mapping[Ix, str]) -> str:
-    bound = "".join(sorted(letters[i] for i in indices))
-    return f"{symbol}_{bound} " if bound else ""
-
-
-def _product(k: Fraction, factors: Sequence[str]) -> str:
-    if not factors:
-        return str(k)
-    sign = {Fraction(1): "", Fraction(-1): "−"}.get(k, f"{k}·")
-    powers = Counter(factors)
-    return sign + "·".join(f + str(n).translate(_RAISED) * (n > 1) for f, n in powers.items())
+    return letters((*leaves, *inner, *summed))
 
 
 def picture(made: Sequence[Box]) -> Drawing:

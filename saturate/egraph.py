@@ -247,7 +247,7 @@ class EGraph:
 
     def classes(self) -> TermClasses:
         """The e-graph as plain data; subsumed nodes are left out, but what was loaded is never lost."""
-        return _Reader(self._graph, self._heads).read()
+        return Reader(self._graph, self._heads).read()
 
 
 def _set(indices: Iterable[Ix]) -> str:
@@ -255,42 +255,44 @@ def _set(indices: Iterable[Ix]) -> str:
     return f"(set-of {codes})" if codes else "(set-empty)"
 
 
-class _Reader:
+class Reader:
     """Reads a frozen e-graph into `TermClasses`."""
 
     def __init__(self, graph: Any, heads: list[tuple[Any, ...]]) -> None:
         self.graph, self.heads = graph, heads
         self.functions = graph.freeze().functions
-        outputs = {row.output for name in CONSTRUCTORS for row in self._rows(name)}
+        outputs = {row.output for name in CONSTRUCTORS for row in self.rows(name)}
         self.number = {value: k for k, value in enumerate(sorted(outputs))}
 
-    def _rows(self, name: str) -> list[Any]:
+    def rows(self, name: str) -> list[Any]:
+        """The rows of a table, none where it was not declared."""
         return list(self.functions[name].rows) if name in self.functions else []
 
     def read(self) -> TermClasses:
+        """All of it, but for what was subsumed and not loaded."""
         count = len(self.number)
         nodes: list[list[TermNode]] = [[] for _ in range(count)]
         for name in CONSTRUCTORS:
-            laws = {tuple(r.inputs): r.output for r in self._rows(f"from-{name}")}
-            for row in self._rows(name):
+            laws = {tuple(r.inputs): r.output for r in self.rows(f"from-{name}")}
+            for row in self.rows(name):
                 law = laws.get(tuple(row.inputs))
                 text = self.graph.value_to_string(law) if law is not None else "program"
                 if not row.subsumed or text == "program":
-                    nodes[self.number[row.output]].append(self._node(name, row.inputs, text))
+                    nodes[self.number[row.output]].append(self.node(name, row.inputs, text))
         constant: list[Fraction | None] = [None] * count
-        for row in self._rows("value"):
+        for row in self.rows("value"):
             constant[self.number[row.inputs[0]]] = self.graph.value_to_bigrat(row.output)
         free: list[frozenset[Ix]] = [frozenset()] * count
-        for row in self._rows("free"):
+        for row in self.rows("free"):
             free[self.number[row.inputs[0]]] = self._indices(row.output)
         dtype = [""] * count
-        for row in self._rows("dtype"):
+        for row in self.rows("dtype"):
             dtype[self.number[row.inputs[0]]] = self.graph.value_to_string(row.output)
         facts: list[set[str]] = [set() for _ in range(count)]
         for fact in FACTS:
-            for row in self._rows(fact):
+            for row in self.rows(fact):
                 facts[self.number[row.inputs[0]]].add(fact)
-        of_term = {self.graph.value_to_i64(r.inputs[0]): self.number[r.output] for r in self._rows("term")}
+        of_term = {self.graph.value_to_i64(r.inputs[0]): self.number[r.output] for r in self.rows("term")}
         ordered = tuple(tuple(sorted(n, key=_order)) for n in nodes)
         return TermClasses(
             ordered, tuple(free), tuple(dtype), tuple(map(frozenset, facts)), tuple(constant), of_term
@@ -302,7 +304,8 @@ class _Reader:
     def _members(self, value: Any) -> tuple[int, ...]:
         return tuple(sorted(self.number[v] for v in self.graph.value_to_multiset(value)))
 
-    def _node(self, name: str, inputs: list[Any], law: str) -> TermNode:
+    def node(self, name: str, inputs: list[Any], law: str) -> TermNode:
+        """A row of a constructor as an e-node over class numbers."""
         g = self.graph
         match name:
             case "Leaf":

@@ -7,7 +7,7 @@ limit of its own inside a round, so size and clock are read between rounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -18,8 +18,8 @@ from saturate.rules.compile import rules_text
 from saturate.rules.language import functions_in
 from saturate.rules.law import Law
 
-SATURATED, NODE_LIMIT, TIME_LIMIT, ROUND_LIMIT, INTERRUPTED = (
-    "saturated", "node limit", "time limit", "round limit", "interrupted",
+SATURATED, NODE_LIMIT, TIME_LIMIT, ROUND_LIMIT, INTERRUPTED, ENOUGH = (
+    "saturated", "node limit", "time limit", "round limit", "interrupted", "enough was found",
 )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ class _Given:
         for a, b in self.equal:
             graph.union(a, b)
         rounds: list[Round] = []
-        stopped = _run(graph, self.limits, rounds)
+        stopped = drive(graph, self.limits, rounds)
         return Saturation(graph.classes(), stopped, tuple(rounds), graph.runs)
 
     def fails(self, laws: tuple[Law, ...]) -> bool:
@@ -127,7 +127,14 @@ def _blamed(given: _Given, laws: tuple[Law, ...], error: EGraphError) -> EGraphE
     return EGraphError(f"{what}, one of: {named}: {error}")
 
 
-def _run(graph: EGraph, limits: Limits, rounds: list[Round]) -> str:
+def drive(
+    graph: EGraph,
+    limits: Limits,
+    rounds: list[Round] | None = None,
+    enough: Callable[[], bool] = lambda: False,
+) -> str:
+    """Run the laws of a loaded e-graph by the schedule until a limit, or until `enough`; why it stopped."""
+    rounds = [] if rounds is None else rounds
     schedule = _Schedule(graph, limits)
     try:
         for count in range(limits.rounds + 1):
@@ -140,6 +147,8 @@ def _run(graph: EGraph, limits: Limits, rounds: list[Round]) -> str:
             if stopped:
                 graph.run("facts", saturate=True)  # what a law just made has no dtype and no indices yet
                 return stopped
+            if enough():
+                return ENOUGH
             if not changed and count >= 3:
                 return SATURATED
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ LAYERS = (
     "autodiff split cse lift arguments grad",
     "facts algebra unify denote normal",
     "signature rules",
-    "egraph saturation audit",
+    "egraph saturation audit worth proof history",
     "extract",
     "price step lattice lower target cells orders forms products ways emission search targeted",
     "runners source",
@@ -25,7 +25,7 @@ LAYERS = (
     "samples observe perturb certificate measure differences check accuracy",
     "progress improve reporting optimize",
     "saturate",
-    "layout draw demos workloads usage lawbook named law_command stopwatch cli __main__",
+    "layout notation draw demos workloads usage lawbook named law_command stopwatch cli __main__",
 )
 """Low to high. A module or package imports only what stands before it, in its line or in an earlier one."""
 

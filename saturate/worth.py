@@ -1,0 +1,75 @@
+"""What terms are worth on given arrays, in float64, and how far two of them are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from saturate.algebra import Ix, Term
+from saturate.audit import arranged, node_value
+from saturate.normal import needed
+from saturate.op import AnyArray
+
+ALLOWED = 1e-7
+"""Difference of equal terms in parts of the largest value that they are made of."""
+
+
+@dataclass
+class Worth:
+    """Values of terms over their free indices in order, `leaves` holding arrays by the names of leaves."""
+
+    leaves: Mapping[str, AnyArray]
+    _values: dict[int, AnyArray] = field(default_factory=dict)
+    _scales: dict[int, float] = field(default_factory=dict)
+
+    def of(self, term: Term) -> AnyArray:
+        """The value of a term; numbers of terms have to be those of one pool and what was added to it."""
+        for inner in needed([term]):
+            if inner.id not in self._values:
+                with np.errstate(all="ignore"):
+                    self._values[inner.id] = self._value(inner)
+        return self._values[term.id]
+
+    def _value(self, term: Term) -> AnyArray:
+        args = [self._values[a.id] for a in term.args]
+        frees = [a.free for a in term.args]
+        if term.kind == "con" and len(args) > 1 and term.head[1]:
+            return _contracted(term, args)
+        value, _ = node_value(term.kind, term.head, args, frees, self.leaves)
+        return np.asarray(value, np.float64 if np.dtype(term.dtype).kind == "f" else term.dtype)
+
+    def difference(self, left: Term, right: Term) -> float:
+        """The largest distance of two terms, in parts of their scale and of their operands'; 0 where all are
+        NaN or infinite alike.
+        """
+        every = tuple(sorted(left.free | right.free))
+        a, b = (arranged(self.of(t), t.free, every).astype(np.float64) for t in (left, right))
+        a, b = np.broadcast_arrays(a, b)
+        both = np.isfinite(a) & np.isfinite(b)
+        if not np.array_equal(a[~both], b[~both], equal_nan=True):
+            return np.inf
+        scale = max(self.scale(t) for t in (left, right, *left.args, *right.args))
+        return float(np.max(np.abs(a[both] - b[both]), initial=0.0)) / (scale or 1.0)
+
+    def scale(self, term: Term) -> float:
+        """The largest finite magnitude of a term."""
+        if term.id not in self._scales:
+            value = np.abs(self.of(term).astype(np.float64))
+            self._scales[term.id] = float(np.max(value[np.isfinite(value)], initial=0.0))
+        return self._scales[term.id]
+
+
+def _contracted(term: Term, args: Iterable[AnyArray]) -> AnyArray:
+    """k · Σ ∏ without the array of all indices at once."""
+    k, summed = term.head
+    every = sorted(frozenset[Ix]().union(*(a.free for a in term.args)))
+    place = {index: n for n, index in enumerate(every)}
+    given: list[Any] = []
+    for operand, value in zip(term.args, args, strict=True):
+        given += [value.astype(np.float64), [place[i] for i in sorted(operand.free)]]
+    out = [place[i] for i in every if i not in summed]
+    missing = float(np.prod([float(i.size) for i in summed - frozenset(every)]))
+    return np.asarray(np.einsum(*given, out, optimize="greedy")) * float(k) * missing
