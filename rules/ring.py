@@ -262,28 +262,9 @@ def difference_of_squares(a: Expr) -> tuple[Expr, Expr]:
     return const(1) + const(-1) * a * a, (const(1) + a) * (const(1) + const(-1) * a)
 
 
-@law(
-    a="ij", b="ij", direction=EXPLORE, where=finite("a", "b"),
-    egglog=(
-        "(= c (Con d " + _MINUS + " (set-empty) B)) (= (multiset-length B) 1) (= b (multiset-pick B))"
-        " (mem N b) (mem O c) (= (multiset-length N) 2) (= (multiset-length O) 2) (mem N a) (mem O a) (!= a b)"
-        " (= p (Plus d N)) (= q (Plus d O)) (mem M p) (mem M q) (!= p q) (= e (Con d k s M)) (finites M)"
-        " (> (set-length (free a)) 0) (> (set-length (free b)) 0)"
-        " (= R (multiset-remove (multiset-remove M p) q))",
-        "(union e (Plus d (multiset-of (Con d k s (multiset-insert (multiset-insert R a) a))"
-        " (Con d " + _MINUS + " (set-empty) (multiset-of"
-        " (Con d k s (multiset-insert (multiset-insert R b) b)))))))",
-    ),
-)  # fmt: skip
-def conjugates_multiply(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Σ_j (a + b)·(a − b) = Σ_j a·a − Σ_j b·b where both are finite arrays; the squares may overflow."""
-    return total("j", (a + b) * (a - b)), total("j", a * a) - total("j", b * b)
-
-
 LAWS: tuple[Law, ...] = (
     products_merge, sums_of_products_merge, product_of_one, numbers_multiply, zero_absorbs,
     zero_coefficient, sum_of_what_lacks_the_index, sum_of_one, zero_adds_nothing, numbers_add,
     equal_members_count, like_terms_add, like_term_without_number, sums_merge, common_factor,
     common_factor_beside_a_sum, opposite_numbers, factor_with_one, difference_of_squares,
-    conjugates_multiply,
 )  # fmt: skip

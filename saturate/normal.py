@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from saturate import facts as known
@@ -253,7 +254,9 @@ def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
         other = first.setdefault((form, term.dtype), new)
         if other is not new:
             equal.append((other, new))
-        elif len(form) <= SHORT and (_is_shorter(forms, form, term) or _sums_what_spreads(term)):
+        elif len(form) <= SHORT and (
+            _is_shorter(forms, form, term) or _cancels(form, term) or _sums_what_spreads(term)
+        ):
             short = forms.rebuilt(form, fresh, image, term.dtype)
             if short is not new:
                 equal.append((new, short))
@@ -262,6 +265,12 @@ def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
 
 def _is_shorter(forms: NormalForms, form: Form, term: Term) -> bool:
     return term.kind in ("con", "plus") and forms.form_size(form) < forms.size(term)
+
+
+def _cancels(form: Form, term: Term) -> bool:
+    """Whether half of the monomials are gone when different sums are multiplied out, as in (a + b)·(a − b)."""
+    sums = {f.id: f for f in term.args if term.kind == "con" and f.kind == "plus"}
+    return len(sums) > 1 and 2 * len(form) <= prod(len(f.args) for f in sums.values())
 
 
 def _sums_what_spreads(term: Term) -> bool:
