@@ -29,6 +29,10 @@ PENALTY = 1e12
 """What an op that the target lacks costs where the closest form is looked for."""
 
 
+class CellLimit(TargetError):
+    """A program with more orders of axes than are looked at."""
+
+
 @dataclass(frozen=True)
 class Arg:
     """An operand: a cell, seen under a shape, or under any one that all operands share where that is None."""
@@ -96,7 +100,7 @@ class Cells:
         wanted = tuple(dict.fromkeys(self.cell(value, layout) for value, layout in roots))
         while len(self.ways) < len(self.keys):
             if len(self.keys) > CELLS:
-                raise TargetError(f"target {self.target} needs more than {CELLS} cells: limit the program")
+                raise CellLimit(f"the target {self.target} needs more than {CELLS} cells, the limit")
             value, layout = self.keys[len(self.ways)]
             self.ways.append(list(dict.fromkeys(ways(value, layout))))
         self._keep_feasible()

@@ -31,6 +31,9 @@ class Products:
         """A value in a layout as an operand, seen under a shape."""
         return Arg(self.cells.cell(value, self.cells.layout(layout)), shape)
 
+    def _whole(self, value: int, layout: Layout) -> Arg:
+        return self.arg(value, layout, sizes(layout))
+
     def constants_multiply(self, dtype: str) -> bool:
         """Whether there are products with generated constants of this dtype."""
         return is_float(dtype) and self.cells.has("matmul") and self.cells.has("full")
@@ -61,10 +64,10 @@ class Products:
             return
         if layout[-1] in added:
             constant = Full(k, (*batch, 1, size(layout[-1:])), dtype)
-            yield Way(Matmul(), (self.arg(value, (*layout[:-1], None)), constant), law)
+            yield Way(Matmul(), (self._whole(value, (*layout[:-1], None)), constant), law)
         if layout[-2] in added:
             constant = Full(k, (*batch, size(layout[-2:-1]), 1), dtype)
-            yield Way(Matmul(), (constant, self.arg(value, (*layout[:-2], None, layout[-1]))), law)
+            yield Way(Matmul(), (constant, self._whole(value, (*layout[:-2], None, layout[-1]))), law)
 
     # sums
 
@@ -96,10 +99,11 @@ class Products:
         if len(layout) < 2:
             return
         if layout[-1] is None:
-            yield Way(Matmul(), (self.arg(a, (*layout[:-1], *part)), Full(k, (*batch, n, 1), dtype)), law)
+            wide = (*layout[:-1], *part)
+            yield Way(Matmul(), (self._whole(a, wide), Full(k, (*batch, n, 1), dtype)), law)
         if layout[-2] is None:
             wide = (*layout[:-2], *part, layout[-1])
-            yield Way(Matmul(), (Full(k, (*batch, 1, n), dtype), self.arg(a, wide)), law)
+            yield Way(Matmul(), (Full(k, (*batch, 1, n), dtype), self._whole(a, wide)), law)
 
     # contractions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from saturate.cells import Cells, Layout
+from saturate.cells import CellLimit, Cells, Layout
 from saturate.errors import TargetError
 from saturate.extract import EXTRACTORS
 from saturate.extract.costs import Profile
@@ -22,13 +22,18 @@ SHOWN = 3
 
 def targeted(found: Search, target: Target) -> Search:
     """The search over the cells of a target that lacks ops; raises `TargetError` where it lacks too many."""
-    made = _spanned(found, target, closest=False)
+    made = spanned(found, target, closest=False)
     if all(made.classes.nodes[root] for root in made.classes.roots):
         return made
-    raise _refusal(_spanned(found, target, closest=True), target)
+    try:
+        closest = spanned(found, target, closest=True)
+    except CellLimit as error:
+        raise TargetError(f"{_told(found.baseline, target)}; no closest form was found: {error}") from error
+    raise _refusal(closest, target)
 
 
-def _spanned(found: Search, target: Target, closest: bool) -> Search:
+def spanned(found: Search, target: Target, closest: bool) -> Search:
+    """The search over cells; with `closest`, ops that the target lacks are allowed and dear."""
     lattice, leaves = found.lattice, dict(found.leaf_axes)
     for node in found.baseline.nodes:
         for name, op in found.constants.items():
@@ -53,14 +58,18 @@ def _spanned(found: Search, target: Target, closest: bool) -> Search:
 
 def require(program: Program, target: Target, why: str) -> None:
     """Raise `TargetError` where the program needs ops that the target lacks; `why` tells how that came."""
-    nodes = target.missing(program)
-    if nodes:
-        lacking = ", ".join(dict.fromkeys(node.op.name for node in nodes))
-        first = f"{nodes[0].label or nodes[0].value!r} (node {nodes[0].id!r})"
-        raise TargetError(
-            f"{program.name} was not made for the target {target}: {first} needs {nodes[0].op.name}; "
-            f"all that is missing: {lacking}; {why}"
-        )
+    if target.missing(program):
+        raise TargetError(f"{_told(program, target)}; {why}")
+
+
+def _told(program: Program, target: Target) -> str:
+    """What of a program as it is the target lacks."""
+    first, *_ = nodes = target.missing(program)
+    lacking = ", ".join(dict.fromkeys(node.op.name for node in nodes))
+    return (
+        f"{program.name} was not made for the target {target}: {first.label or first.value!r} (node "
+        f"{first.id!r}) needs {first.op.name}; all that is missing: {lacking}"
+    )
 
 
 def _refusal(closest: Search, target: Target) -> TargetError:
@@ -99,6 +108,10 @@ def _named(found: Search, lowered: Lowered, node: Node) -> str:
 def _in_baseline(found: Search, lowered: Lowered, node: Node) -> str:
     if node.label:
         return repr(node.label)
+    for made, result in zip(lowered.program.results, found.baseline.results, strict=True):
+        old = found.baseline.producer.get(result)
+        if made == node.value and old:
+            return f"{old.label or old.value!r} (node {old.id!r}, {old.op.name})"
     step = lowered.steps.get(node.value)
     if step is None:
         return ""

@@ -75,7 +75,7 @@ class Ways(Products):
         order = indices(layout)
         match step.kind:
             case "leaf":
-                yield from self._leaf(layout, step)
+                yield from self._leaf(value, layout, step)
             case "ren":
                 back = {j: i for i, j in step.head}
                 inner = tuple(None if i is None else back.get(i, i) for i in layout)
@@ -109,21 +109,20 @@ class Ways(Products):
 
     # views
 
-    def _leaf(self, layout: Layout, step: Step) -> Iterator[Way]:
-        name, order = step.head
-        own = iter(order)
-        axes = tuple(None if i is None else next(own) for i in self._leaves[name])
-        if layout == self.cells.layout(axes):
+    def _leaf(self, value: int, layout: Layout, step: Step) -> Iterator[Way]:
+        name, axes = step.head[0], self._axes(step)
+        if layout == axes:
             if name not in self._constants:
                 yield Way(None, (), step.law, leaf=name)
             elif self.cells.has("constant"):
                 yield Way(self._constants[name], (), step.law)
-            return
-        if self.cells.has("transpose") and len(layout) == len(self.cells.layout(axes)):
-            yield from self._permuted(self._value_of(step), self.cells.layout(axes), layout)
+        elif self.cells.has("transpose"):
+            yield from self._permuted(value, axes, layout)
 
-    def _value_of(self, step: Step) -> int:
-        return self.lattice.made(step, frozenset(), "")
+    def _axes(self, leaf: Step) -> Layout:
+        """The layout in which an input or captured array comes."""
+        own = iter(leaf.head[1])
+        return self.cells.layout(tuple(None if i is None else next(own) for i in self._leaves[leaf.head[0]]))
 
     def _turned(self, value: int, layout: Layout) -> Iterator[Way]:
         """Transposes: from the program's order, and to it from the orders in which products come."""
@@ -162,24 +161,24 @@ class Ways(Products):
         """Axes of size one dropped and added, where that is what the target misses."""
         narrow = indices(layout)
         near: list[Layout] = [narrow, (*narrow, None), (None, *narrow), (*narrow, None, None)]
-        axes: list[Layout] = [
-            s.head[1] and self._leaves[s.head[0]] for s in self.lattice.steps[value] if s.kind == "leaf"
-        ]
+        axes = [self._axes(step) for step in self.lattice.steps[value] if step.kind == "leaf"]
         for other in [*near, *axes] if layout == narrow else near[:1]:
-            if other != layout and set(indices(other)) == set(narrow):
+            if other != layout and indices(other) == narrow:
                 yield Way(Reshape(sizes(layout)), (self.arg(value, other, sizes(other)),), "")
 
     def _copies(self, value: int, layout: Layout, added: frozenset[Ix]) -> Iterator[Way]:
         """The value repeated along axes that it lacks."""
         if self.cells.has("broadcast"):
             narrow = without(layout, added)
-            shape = sizes(narrow)
-            while self.reshapes and shape and shape[0] == 1:
-                shape = shape[1:]
-            yield Way(Broadcast(sizes(layout)), (self.arg(value, narrow, shape),), "")
-        if not is_float(self.lattice.dtype[value]) or not (
-            self.cells.has("matmul") and self.cells.has("full")
-        ):
+            shape = short = sizes(narrow)
+            while short and short[0] == 1:
+                short = short[1:]
+            if not self.reshapes:
+                yield Way(Broadcast(sizes(layout)), (self.arg(value, narrow, shape),), "")
+            if self.reshapes or short != shape:
+                tail = narrow[len(shape) - len(short) :]
+                yield Way(Broadcast(sizes(layout)), (self.arg(value, tail, short),), "")
+        if not self.constants_multiply(self.lattice.dtype[value]):
             return
         numbers = [(ONE, value)] + [
             (s.head[0], s.args[0])
@@ -244,10 +243,11 @@ class Ways(Products):
         if self.cells.has("matmul"):
             yield from self.product(a, b, summed, layout, law, False)
         frees = self.lattice.free[a], self.lattice.free[b]
-        if frees[0] == frees[1] and self.cells.has("vec_dot"):
+        if frees[0] == frees[1] and self.cells.has("vec_dot") and (self.reshapes or len(summed) == 1):
             deep = layout + self.sorted(summed)
-            yield Way(VecDot(), tuple(self.arg(v, deep, sizes(deep)) for v in (a, b)), law)
-        if frees[0] == frees[1] and self.cells.has("einsum"):
+            shape = (*sizes(layout), size(self.sorted(summed)))
+            yield Way(VecDot(), tuple(self.arg(v, deep, shape) for v in (a, b)), law)
+        if frees[0] == frees[1] and self.cells.has("einsum") and None not in layout:
             yield self._einsum((a, b), summed, layout, law)
         if plain and not (self.cells.has("matmul") and self.turns):
             mul = Step("mul", (), (a, b), "") if a != b else Step("square", (), (a,), "")
@@ -266,7 +266,7 @@ class Ways(Products):
     def _diagonal(self, layout: Layout, step: Step) -> Iterator[Way]:
         j, i, _ = step.head
         (a,) = step.args
-        if self.cells.has("einsum"):
+        if self.cells.has("einsum") and None not in layout:
             wide = self.sorted(self.lattice.free[a])
             letters = {index: chr(ord("a") + k) for k, index in enumerate(wide)}
             inside = "".join(letters[i if index == j else index] for index in wide)
