@@ -11,6 +11,7 @@ from saturate.lower import Lowered, Root
 from saturate.op import Op
 from saturate.ops.constants import Full
 from saturate.ops.structure import Reshape
+from saturate.orders import Order, indices
 from saturate.program import Input
 
 
@@ -22,6 +23,7 @@ class _Emission:
     leaves: Mapping[str, Value]
     laws: dict[str, str] = field(default_factory=dict)
     steps: dict[str, tuple[int, int]] = field(default_factory=dict)
+    orders: dict[str, tuple[int, Order]] = field(default_factory=dict)
     _named: dict[str, str] = field(default_factory=dict)
     _done: dict[int, Value] = field(default_factory=dict)
     _made: dict[tuple[Op, str], Value] = field(default_factory=dict)
@@ -32,9 +34,11 @@ class _Emission:
             way = self.cells.ways[cell][number]
             before = len(self.builder.nodes)
             self._done[cell] = self._emit(cell, way)
+            value, layout = self.cells.keys[cell]
+            self.orders.setdefault(self._done[cell].id, (value, indices(layout)))
             made = [node for node in self.builder.nodes[before:] if node.operands or not way.operands]
             self.steps.update({node.value: (cell, number) for node in made if not node.op.view})
-            label = self.labels.get(self.cells.keys[cell][0], "")
+            label = self.labels.get(value, "")
             if made and not made[-1].op.view:
                 if way.law not in ("", "program"):
                     self.laws[made[-1].value] = way.law
@@ -92,4 +96,4 @@ def emitted(
     program = builder.program(
         name, tuple(results[:split]), tuple(zip(gradients, results[split:], strict=True))
     )
-    return Lowered(program, emission.laws, emission.steps)
+    return Lowered(program, emission.laws, emission.steps, emission.orders)

@@ -45,12 +45,13 @@ class Root:
 @dataclass(frozen=True)
 class Lowered:
     """The program; for its values the law that their step came from, and the step as (value, position) in the
-    lattice.
+    lattice; for some, `orders` says which value of the lattice they are, with its indices in which order.
     """
 
     program: Program
     laws: Mapping[str, str]
     steps: Mapping[str, tuple[int, int]]
+    orders: Mapping[str, tuple[int, Order]]
 
 
 @dataclass
@@ -65,6 +66,7 @@ class Lowering:
     wishes: Mapping[int, Order]
     laws: dict[str, str] = field(default_factory=dict)
     steps: dict[str, tuple[int, int]] = field(default_factory=dict)
+    orders: dict[str, tuple[int, Order]] = field(default_factory=dict)
     _done: dict[int, tuple[Value, Order]] = field(default_factory=dict)
     _constants: dict[str, Value] = field(default_factory=dict)
     _views: dict[tuple[Op, str], Value] = field(default_factory=dict)
@@ -76,7 +78,8 @@ class Lowering:
             step = self.lattice.steps[value][index]
             label = self.labels.get(value, "")
             before = len(self.builder.nodes)
-            self._done[value] = self._emit(value, step, leaves, constants)
+            self._done[value] = found, order = self._emit(value, step, leaves, constants)
+            self.orders.setdefault(found.id, (value, order))
             made = self.builder.nodes[before:]
             self.steps.update({node.value: (value, index) for node in made if not node.op.view})
             self._mark(made, label, step)
@@ -394,4 +397,4 @@ def lower(
     program = builder.program(
         name, tuple(results[:split]), tuple(zip(gradients, results[split:], strict=True))
     )
-    return Lowered(program, lowering.laws, lowering.steps)
+    return Lowered(program, lowering.laws, lowering.steps, lowering.orders)
