@@ -23,7 +23,7 @@ LAYERS = (
     "runners source",
     "passes",
     "samples observe perturb certificate measure differences check accuracy",
-    "progress improve reporting optimize",
+    "progress improve provenance reporting optimize rewrite",
     "saturate",
     "layout notation draw demos workloads usage lawbook named law_command stopwatch cli __main__",
 )
