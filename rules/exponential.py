@@ -8,6 +8,12 @@ from saturate.rules.language import Expr, const, exp, fn, log, recip, total
 from saturate.rules.law import DOMAIN, SIMPLIFY, Law, finite, law, nonneg, nonzero
 
 HALF = Fraction(1, 2)
+_GOLDBERG = (
+    "D. Goldberg, What every computer scientist should know about floating-point arithmetic, 1991, th. 4"
+)
+_BLANCHARD = (
+    "P. Blanchard, D. J. Higham, N. J. Higham, Accurately computing the log-sum-exp and softmax, 2021"
+)
 
 
 @law(a="i", direction=SIMPLIFY, where=finite("a"))
@@ -35,7 +41,7 @@ def exp_of_log(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="ij", where=finite("a", "b") + nonneg("b") + nonzero("b"),
+    a="i", b="ij", where=finite("a", "b") + nonneg("b") + nonzero("b"), source=_BLANCHARD,
     egglog=(
         '(= e (Fn1 "log" d p)) (= p (Con d k s M)) (mem M x) (= x (Fn1 "exp" d a))'
         " (= (set-length (set-intersect s (free a))) 0)"
@@ -57,13 +63,13 @@ def logs_add(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return log(a) + log(b), log(a * b)
 
 
-@law(a="i")
+@law(a="i", source=_GOLDBERG)
 def log1p_is_a_log(a: Expr) -> tuple[Expr, Expr]:
     """log1p(a) = log(1 + a); near zero the digits of a are lost on the right."""
     return fn("log1p", a), log(const(1) + a)
 
 
-@law(a="i")
+@law(a="i", source="W. Kahan, Branch cuts for complex elementary functions, 1987, section 8")
 def expm1_is_an_exp(a: Expr) -> tuple[Expr, Expr]:
     """expm1(a) = exp(a) − 1; near zero the digits of a are lost on the right."""
     return fn("expm1", a), exp(a) - const(1)
@@ -105,7 +111,7 @@ def reciprocal_of_exp(a: Expr) -> tuple[Expr, Expr]:
     return recip(exp(a)), exp(const(-1) * a)
 
 
-@law(a="i", b="i", exact=DOMAIN)
+@law(a="i", b="i", exact=DOMAIN, source=_BLANCHARD)
 def exp_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """exp(a + b) = exp(a)·exp(b); overflows where the left need not, so it is not used unless asked for."""
     return exp(a + b), exp(a) * exp(b)

@@ -92,6 +92,14 @@ class Total(Expr):
     body: Expr
 
 
+@dataclass(frozen=True)
+class Largest(Expr):
+    """The maximum over the letters of the body."""
+
+    letters: str
+    body: Expr
+
+
 def lift(x: Expr | float) -> Expr:
     """A Python number as an expression."""
     return x if isinstance(x, Expr) else Num(Fraction(x))
@@ -108,6 +116,11 @@ def _sum(a: Expr, b: Expr) -> Expr:
 def total(letters: str, body: Expr) -> Expr:
     """Σ over `letters` of `body`."""
     return Total(letters, body)
+
+
+def largest(letters: str, body: Expr) -> Expr:
+    """The maximum over `letters` of `body`."""
+    return Largest(letters, body)
 
 
 def recip(a: Expr | float) -> Expr:
@@ -145,7 +158,7 @@ def free_letters(expr: Expr, variables: Mapping[str, str]) -> frozenset[str]:
     match expr:
         case Var(name):
             return frozenset(variables[name])
-        case Total(letters, body):
+        case Total(letters, body) | Largest(letters, body):
             return free_letters(body, variables) - set(letters)
         case Product(parts) | Sum(parts) | Call(_, parts):
             return frozenset().union(*(free_letters(p, variables) for p in parts))
@@ -158,7 +171,7 @@ def names_in(expr: Expr) -> frozenset[str]:
     match expr:
         case Var(name):
             return frozenset((name,))
-        case Total(_, body):
+        case Total(_, body) | Largest(_, body):
             return names_in(body)
         case Product(parts) | Sum(parts) | Call(_, parts):
             return frozenset().union(*(names_in(p) for p in parts))
@@ -167,9 +180,9 @@ def names_in(expr: Expr) -> frozenset[str]:
 
 
 def letters_in(expr: Expr) -> frozenset[str]:
-    """The letters that the expression sums over."""
+    """The letters that the expression sums over, or takes a maximum over."""
     match expr:
-        case Total(letters, body):
+        case Total(letters, body) | Largest(letters, body):
             return frozenset(letters) | letters_in(body)
         case Product(parts) | Sum(parts) | Call(_, parts):
             return frozenset().union(*(letters_in(p) for p in parts))
@@ -180,7 +193,7 @@ def letters_in(expr: Expr) -> frozenset[str]:
 def functions_in(expr: Expr) -> frozenset[str]:
     """The elementwise functions that the expression calls, `recip` among them."""
     match expr:
-        case Total(_, body):
+        case Total(_, body) | Largest(_, body):
             return functions_in(body)
         case Product(parts) | Sum(parts):
             return frozenset().union(*(functions_in(p) for p in parts))
@@ -203,6 +216,8 @@ def show(expr: Expr) -> str:
             return " + ".join(f"({show(m)})" if isinstance(m, Sum) else show(m) for m in members)
         case Total(letters, body):
             return f"Σ_{letters} ({show(body)})"
+        case Largest(letters, body):
+            return f"max_{letters} ({show(body)})"
         case Call(function, operands):
             return f"{function}({', '.join(show(o) for o in operands)})"
         case _:
@@ -236,6 +251,9 @@ def evaluate(
                 missing = found.shape[axes[letter]] == 1
                 found = found.sum(axis=axes[letter], keepdims=True) * (sizes[letter] if missing else 1)
             return found.astype(dtype)
+        case Largest(letters, body):
+            axis = tuple(axes[letter] for letter in letters)
+            return np.asarray(evaluate(body, values, axes, sizes).max(axis=axis, keepdims=True))
         case Call(function, operands):
             return _call(function, [evaluate(o, values, axes, sizes) for o in operands])
         case _:

@@ -73,7 +73,8 @@ class Law:
     """An equation with its conditions and class of exactness.
 
     `egglog` is the pair of facts and actions for laws about n-ary sums and products, whose rest of members no
-    pattern over two operands can say; elsewhere it is compiled from the two sides. `unchecked` laws enter an
+    pattern over two operands can say; elsewhere it is compiled from the two sides. `bound` is the largest
+    distance between the sides of a `bounded` law. `unchecked` laws enter an
     e-graph without being tested, and reports say so.
     """
 
@@ -91,6 +92,7 @@ class Law:
     line: str
     egglog: tuple[str, str] | None = field(default=None, compare=False)
     unchecked: bool = False
+    bound: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.name}: {show(self.left)} = {show(self.right)}"
@@ -105,6 +107,7 @@ def law(
     source: str = "",
     egglog: tuple[str, str] | None = None,
     unchecked: bool = False,
+    bound: float = 0.0,
     **variables: str,
 ) -> Callable[[Callable[..., tuple[Expr, Expr]]], Law]:
     """Declare a law: a function of pattern variables that returns its two sides.
@@ -114,7 +117,7 @@ def law(
     `optimize` tests a law that is not of the catalogue before it uses it, unless it is `unchecked`.
     Raises `LawError` for an unbound variable, a condition on none of the variables, sides with different free
     letters without `narrows=True`, a bare variable on the left, an unknown function, a missing docstring, an
-    unknown class or direction.
+    unknown class or direction, and a `bounded` law without its `bound` or another law with one.
     """
 
     def declare(function: Callable[..., tuple[Expr, Expr]]) -> Law:
@@ -130,6 +133,10 @@ def law(
         for what, given, allowed in (("exact", exact, EXACTNESS), ("direction", direction, DIRECTIONS)):
             if given not in allowed:
                 raise LawError(f"law {name} needs {what} to be one of {', '.join(allowed)}; got {given!r}")
+        if (exact == BOUNDED) != (bound > 0):
+            raise LawError(
+                f"law {name} needs a bound above zero where it is bounded, and none elsewhere: got {bound}"
+            )
         left, right = function(**{p: Var(p) for p in parameters})
         _check_functions(name, left, right)
         _check_sides(name, left, right, variables, narrows)
@@ -138,7 +145,7 @@ def law(
         theory = function.__module__.rpartition(".")[2]
         return Law(
             name, theory, inspect.cleandoc(function.__doc__), dict(variables), left, right, exact, direction,
-            where, narrows, source, f"{code.co_filename}:{code.co_firstlineno}", egglog, unchecked,
+            where, narrows, source, f"{code.co_filename}:{code.co_firstlineno}", egglog, unchecked, bound,
         )  # fmt: skip
 
     return declare

@@ -7,6 +7,8 @@ from fractions import Fraction
 from saturate.rules.language import Expr, const, fn, recip, sqrt, total
 from saturate.rules.law import DOMAIN, SIMPLIFY, Law, finite, law, nonneg, nonzero
 
+_HAMMING = "R. W. Hamming, Numerical Methods for Scientists and Engineers, example 3.1 (Herbie's 2sqrt)"
+
 
 @law(
     a="ij", direction=SIMPLIFY, narrows=True, where=nonzero("a") + finite("a"),
@@ -68,7 +70,7 @@ def hypot_is_a_root(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return fn("hypot", a, b), sqrt(a * a + b * b)
 
 
-@law(a="i", where=finite("a") + nonneg("a"), source="P. Hamming, Numerical Methods, 1973: 2sqrt in Herbie")
+@law(a="i", where=finite("a") + nonneg("a"), source=_HAMMING)
 def difference_of_roots(a: Expr) -> tuple[Expr, Expr]:
     """1/(√(1 + a) + √a) = √(1 + a) − √a where a is not negative; far out the right side cancels."""
     return recip(sqrt(const(1) + a) + sqrt(a)), sqrt(const(1) + a) - sqrt(a)

@@ -9,6 +9,7 @@ _EMPTY = "(= (set-length (set-intersect {a} {b})) 0)"
 _ZERO = "(bigrat (bigint 0) (bigint 1))"
 _ONE = "(bigrat (bigint 1) (bigint 1))"
 _MINUS = "(bigrat (bigint -1) (bigint 1))"
+_SPORES = "Y. R. Wang et al., SPORES: sum-product optimization via relational equality saturation, 2020, R_EQ"
 
 
 @law(
@@ -25,7 +26,7 @@ def products_merge(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="ij", b="ik", direction=SIMPLIFY, where=finite("a", "b"),
+    a="ij", b="ik", direction=SIMPLIFY, where=finite("a", "b"), source=_SPORES,
     egglog=(
         "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (> (set-length t) 0) (!= e x)"
         " (= (multiset-count M x) 1) (<= (+ (multiset-length M) (multiset-length N)) 9) (finites M)"
@@ -89,7 +90,7 @@ def zero_coefficient(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY,
+    a="i", direction=SIMPLIFY, source=_SPORES,
     egglog=(
         "(= e (Con d k s M)) (= f (frees M)) (= rest (set-diff s f)) (> (set-length rest) 0)"
         " (= i (set-get rest 0))",
@@ -194,7 +195,7 @@ def sums_merge(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="ij", b="ij", c="ij", direction=EXPLORE, where=finite("a", "b"),
+    a="ij", b="ij", c="ij", direction=EXPLORE, where=finite("a", "b"), source=_SPORES,
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l s B)) (!= x y)"
         " (= I (multiset-intersection A B)) (> (multiset-length I) 0) (finites A)",
@@ -209,7 +210,7 @@ def common_factor(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"),
+    a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"), source=_SPORES,
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (!= s t)"
         " (mem A a) (mem B a) (finite a) (= u (set-union (set-diff s t) (set-diff t s)))"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import pi
+
 from saturate.rules.language import Expr, const, exp, fn, recip
-from saturate.rules.law import DOMAIN, Law, finite, law, nonneg
+from saturate.rules.law import BOUNDED, DOMAIN, Law, finite, law, nonneg
 
 
 @law(a="i", where=finite("a") + nonneg("a"))
@@ -36,6 +38,17 @@ def expit_of_minus(a: Expr) -> tuple[Expr, Expr]:
     return fn("expit", -a), const(1) - fn("expit", a)
 
 
+@law(
+    a="i", exact=BOUNDED, bound=3.6e-4,
+    source="D. Hendrycks, K. Gimpel, Gaussian Error Linear Units, 2016, section 2",
+)  # fmt: skip
+def erf_is_nearly_a_tanh(a: Expr) -> tuple[Expr, Expr]:
+    """erf(a) ≈ tanh(2/√π·(a + 0.08943·a³)), within 3.6e-4."""
+    slope = 2 / pi**0.5
+    return fn("erf", a), fn("tanh", const(slope) * a + const(0.08943 * slope) * a * a * a)
+
+
 LAWS: tuple[Law, ...] = (
     share_of_one, complement_of_share, share_of_exp, expit_is_a_share, expit_of_minus,
+    erf_is_nearly_a_tanh,
 )  # fmt: skip

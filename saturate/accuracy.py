@@ -50,10 +50,13 @@ class Judge:
     also: Sequence[Program] = ()
     rows: tuple[ResultCheck, ...] = ()
     reference: str = ""
+    bound: float = 0.0
+    """How far laws may move results, in parts of their scale."""
 
     def __post_init__(self) -> None:
         self.reference = reference_dtype(self.baseline)
-        self._rule = Rule(self.factor, ulps(self.baseline, self.reference), holds_infinities(self.baseline))
+        units, infinite = ulps(self.baseline, self.reference), holds_infinities(self.baseline)
+        self._rule = Rule(self.factor, units, infinite, self.bound)
         reference = lift(self.baseline, self.reference)
         with np.errstate(all="ignore"):
             examples = [self.samples[0].arrays] if self.samples else None

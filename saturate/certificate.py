@@ -63,6 +63,7 @@ class Certificate:
     results: tuple[ResultCheck, ...]
     differences: tuple[DifferenceCheck, ...]
     assumptions: tuple[str, ...] = ()
+    bound: float = 0.0
 
     def __bool__(self) -> bool:
         return self.passed
@@ -78,6 +79,8 @@ class Certificate:
             f"allowed: {self.factor:g} × the largest error the baseline can have (roundings and arguments "
             f"moved 1 ulp) + {self.ulps:g} ulp of scale"
         )
+        if self.bound:
+            rule += f" + {self.factor:g} × {self.bound:g} of scale, the bound of a law"
         rows = [("result", "error", "baseline", "allowed", "worst sample", "")]
         rows += [
             (

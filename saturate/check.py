@@ -48,6 +48,7 @@ def check(
     assumptions: Sequence[str] = (),
     factor: float = FACTOR,
     also: Sequence[Program] = (),
+    bound: float = 0.0,
 ) -> Certificate:
     """Run `program` and `baseline` on the examples and on `trials` drawn samples, and compare.
 
@@ -58,7 +59,8 @@ def check(
     element could be compared. Gradients are also held against central differences of the reference in random
     directions. The baseline's error stands for what it can be: the largest of its own, those with its
     roundings moved, what one unit in the last place of the arguments does to the reference, and on hostile
-    samples those of `also`, other forms of the baseline that are right on mild ones. Raises `ArgumentError`
+    samples those of `also`, other forms of the baseline that are right on mild ones. `bound`, a share
+    of the scale, counts as an error of the baseline, where laws may change results. Raises `ArgumentError`
     for programs of different inputs or results, and what the runner raises.
     """
     _matching(program, baseline)
@@ -67,7 +69,7 @@ def check(
     made = _runner(runner)(program)
     dtype = reference_dtype(baseline)
     reference = lift(baseline, dtype)
-    rule = Rule(factor, ulps(baseline, dtype), holds_infinities(baseline))
+    rule = Rule(factor, ulps(baseline, dtype), holds_infinities(baseline), bound)
     drawn = samples(baseline.inputs, seed, trials, examples)
     with np.errstate(all="ignore"):
         also = trusted(baseline, also, rule, examples)
@@ -87,6 +89,7 @@ def check(
         results=results,
         differences=quotients,
         assumptions=tuple(assumptions),
+        bound=bound,
     )
 
 

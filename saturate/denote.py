@@ -322,10 +322,21 @@ def _walk(program: Program, t: Denoter, facts: Mapping[str, Facts]) -> dict[str,
 
 def _denote_node(node: Node, t: Denoter, xs: tuple[Indexed, ...]) -> Indexed:
     if isinstance(node.op, Constant):
+        number = _only_number(node.op.array)
+        if number is not None:
+            return t.full(number, node.type.shape, node.type.dtype)
         return t.leaf(f"const:{node.op.array.digest}", node.type, constant_facts(node.op.array))
     if 0 in (n for shape in (node.type.shape, *(x.shape for x in xs)) for n in shape):
         return t.opaque(node, xs)
     return node.op.denote(t, *xs) or t.opaque(node, xs)
+
+
+def _only_number(array: Array) -> float | None:
+    """The number that every element of a captured array of floats is, such as 1 in `np.ones`; else None."""
+    value = array.value
+    if value.dtype.kind != "f" or not value.size or not isfinite(value.flat[0]):
+        return None
+    return float(value.flat[0]) if (value == value.flat[0]).all() else None
 
 
 def input_facts(type: Type) -> Facts:

@@ -14,12 +14,16 @@ from saturate.samples import FAR, Sample
 
 @dataclass(frozen=True)
 class Rule:
-    """`factor` times the baseline's error plus `ulps` units in the last place of the scale are allowed."""
+    """`factor` times the baseline's error plus `ulps` units in the last place of the scale are allowed.
+
+    `bound`, a share of the scale by which laws may change results, counts as an error of the baseline.
+    """
 
     factor: float
     ulps: float
     infinite: bool = False
     """The program holds infinities of its own, such as a captured mask, so those of its results are meant."""
+    bound: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,9 @@ class Run:
         dtype = self.baseline[k].dtype
         if dtype.kind != "f":
             return 0.0
-        ulp = float(np.finfo(dtype).eps) * scale(self.reference[k]) + float(
-            np.finfo(dtype).smallest_subnormal
-        )
-        return rule.factor * self.errors[k] + rule.ulps * ulp
+        size = scale(self.reference[k])
+        ulp = float(np.finfo(dtype).eps) * size + float(np.finfo(dtype).smallest_subnormal)
+        return rule.factor * (self.errors[k] + rule.bound * size) + rule.ulps * ulp
 
 
 def distance(true: AnyArray, found: AnyArray) -> float:

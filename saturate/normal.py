@@ -268,7 +268,7 @@ def _is_shorter(forms: NormalForms, form: Form, term: Term) -> bool:
 
 
 def _cancels(form: Form, term: Term) -> bool:
-    """Whether half of the monomials are gone when different sums are multiplied out, as in (a + b)·(a − b)."""
+    """Whether half of the monomials go when different sums are multiplied out, as in (a + b)·(a − b)."""
     sums = {f.id: f for f in term.args if term.kind == "con" and f.kind == "plus"}
     return len(sums) > 1 and 2 * len(form) <= prod(len(f.args) for f in sums.values())
 

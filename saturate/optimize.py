@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -158,6 +158,7 @@ class Optimized:
         return check_program(
             self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
             assumptions=self.report.assumptions, also=self._plain,
+            bound=_bound(law for law in self._rules if law.name in self.laws.values()),
         )  # fmt: skip
 
 
@@ -204,7 +205,7 @@ def optimize(
         given = _facts(baseline, known, few)
         assumed = tuple(assumptions(baseline, given))
         plain = (without_zeros(baseline, given),)
-        judge = _judge(baseline, plain, known, accuracy, samples, seed)
+        judge = _judge(baseline, plain, known, accuracy, samples, seed, _bound(laws))
         if exact == "bitwise":
             improved = _shared(baseline)
         else:
@@ -329,6 +330,7 @@ def _judge(
     accuracy: float | None,
     given: Any,
     seed: int,
+    bound: float,
 ) -> Judge:
     """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts
     everything.
@@ -346,10 +348,15 @@ def _judge(
             Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k)))
             for k, args in enumerate(given)
         )
-        return Judge(baseline, drawn, accuracy, plain)
+        return Judge(baseline, drawn, accuracy, plain, bound=bound)
     size = max(1, sum(i.type.size for i in baseline.inputs))
     trials = max(3, min(10, MEASURED_ELEMENTS // size))
-    return Judge(baseline, _drawn(baseline, known, seed, trials), accuracy, plain)
+    return Judge(baseline, _drawn(baseline, known, seed, trials), accuracy, plain, bound=bound)
+
+
+def _bound(laws: Iterable[Law]) -> float:
+    """How far the laws may move a result, in parts of its scale."""
+    return max((law.bound for law in laws), default=0.0)
 
 
 def _drawn(baseline: Program, known: Signature, seed: int, trials: int) -> tuple[Sample, ...]:

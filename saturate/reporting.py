@@ -149,6 +149,8 @@ def _assumptions(laws: Sequence[Law], improved: Improved, exact: str) -> tuple[s
     found = ["inputs are finite where their examples are"] if exact != "bitwise" else []
     used = set(improved.laws.values())
     found += [
-        f"{law.name}: {law.doc.splitlines()[0]}" for law in laws if law.name in used and law.exact == "domain"
+        f"{law.name}: {law.doc.splitlines()[0]}"
+        for law in laws
+        if law.name in used and law.exact in ("domain", "bounded")
     ]
     return tuple(found)

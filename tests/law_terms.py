@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from saturate.algebra import Ix, Term, Terms
 from saturate.egraph import EGraph, TermClasses
-from saturate.facts import Facts
+from saturate.facts import BOOLEAN_FUNCTIONS, Facts
 from saturate.rules.checker import PRIMES
 from saturate.rules.compile import rules_text
-from saturate.rules.language import Call, Expr, Num, Product, Sum, Total, Var
+from saturate.rules.language import Call, Expr, Largest, Num, Product, Sum, Total, Var
 from saturate.rules.law import SIMPLIFY, Condition, Law
 from saturate.rules.ring import product_of_one, sum_of_one
 
@@ -60,9 +60,14 @@ class Sides:
                 factors = body.factors if isinstance(body, Product) else (body,)
                 return self.product(frozenset(map(index, letters)), factors)
             case Call(function, operands):
-                return self.terms.fn(function, tuple(map(self.left, operands)), "float64")
+                return self.fn(function, tuple(map(self.left, operands)))
+            case Largest(letters, body):
+                return self.terms.red("max", frozenset(map(index, letters)), self.left(body))
             case _:
                 return self.right(expr)
+
+    def fn(self, function: str, operands: tuple[Term, ...]) -> Term:
+        return self.terms.fn(function, operands, "bool" if function in BOOLEAN_FUNCTIONS else "float64")
 
     def product(self, summed: frozenset[Ix], factors: Iterable[Expr]) -> Term:
         k, members = Fraction(1), list[Term]()
@@ -89,7 +94,9 @@ class Sides:
             case Call("recip", (operand,)):
                 return self.terms.recip(self.right(operand))
             case Call(function, operands):
-                return self.terms.fn(function, tuple(map(self.right, operands)), "float64")
+                return self.fn(function, tuple(map(self.right, operands)))
+            case Largest(letters, body):
+                return self.terms.red("max", frozenset(map(index, letters)), self.right(body))
             case _:
                 raise TypeError(f"no expression: {expr!r}")
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from saturate.algebra import Ix, Term, Terms
-from saturate.facts import FINITE, NONNEG, NONZERO, Facts
+from saturate.facts import BOOLEAN_FUNCTIONS, FINITE, NONNEG, NONZERO, Facts
 from saturate.op import AnyArray
-from saturate.rules.language import Call, Expr, Num, Product, Sum, Total, Var
+from saturate.rules.language import Call, Expr, Largest, Num, Product, Sum, Total, Var
 from saturate.rules.law import Law
 
 I2, J3, K5 = Ix(2, 0), Ix(3, 0), Ix(5, 0)
@@ -145,7 +145,12 @@ class _Instance:
             case Sum(members):
                 return self.terms.plain_plus(map(self.inner, members), "float64")
             case Call(function, operands):
-                return self.terms.fn(function, tuple(map(self.inner, operands)), "float64")
+                dtype = "bool" if function in BOOLEAN_FUNCTIONS else "float64"
+                return self.terms.fn(function, tuple(map(self.inner, operands)), dtype)
+            case Largest(_, body):
+                inner = self.inner(body)
+                over = frozenset(i for i in sorted(inner.free) if self.rng.random() < 0.5)
+                return self.terms.red("max", over, inner)
             case _:
                 raise TypeError(f"no expression: {expr!r}")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from saturate.rules.language import Expr, const, exp, fn, log, recip, sqrt, total
-from saturate.rules.law import BITWISE, Law, finite, law, nonneg, nonzero
+from saturate.rules.language import Expr, const, exp, fn, largest, log, recip, sqrt, total
+from saturate.rules.law import BITWISE, BOUNDED, Law, finite, law, nonneg, nonzero
 
 
 @law(a="ij", b="j", narrows=True)
@@ -105,6 +105,30 @@ def root_squared_bit_for_bit(a: Expr) -> tuple[Expr, Expr]:
     return sqrt(a) * sqrt(a), a
 
 
+@law(a="i", where=nonneg("a"), exact=BITWISE)
+def abs_bit_for_bit(a: Expr) -> tuple[Expr, Expr]:
+    """|a| = a where a ≥ 0, but for the sign of −0."""
+    return fn("abs", a), a
+
+
+@law(a="i", exact=BOUNDED, bound=3e-4)
+def erf_within_less_than_its_bound(a: Expr) -> tuple[Expr, Expr]:
+    """erf(a) ≈ tanh(1.128·(a + 0.0894·a³)) is off by 3.6e-4."""
+    return fn("erf", a), fn("tanh", const(1.12838) * a + const(0.10091) * a * a * a)
+
+
+@law(a="i", b="i")
+def choice_of_the_wrong_one(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """(a where a < b, else b) = max(a, b)."""
+    return fn("where", fn("less", a, b), a, b), fn("maximum", a, b)
+
+
+@law(a="ij", b="ij")
+def maximum_of_sum_is_sum_of_maxima(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """max_j (a + b) = max_j a + max_j b: both have the index."""
+    return largest("j", a + b), largest("j", a) + largest("j", b)
+
+
 @law(a="i")
 def off_by_a_hundred_millionth(a: Expr) -> tuple[Expr, Expr]:
     """a = a·(1 + 1e-8)."""
@@ -138,5 +162,9 @@ REFUTED: tuple[Refuted, ...] = (
     Refuted(maximum_of_sum, DIFFER),
     Refuted(tanh_is_twice_steep, DIFFER),
     Refuted(root_squared_bit_for_bit, DIFFER),
+    Refuted(abs_bit_for_bit, DIFFER),
+    Refuted(erf_within_less_than_its_bound, DIFFER),
+    Refuted(choice_of_the_wrong_one, DIFFER),
+    Refuted(maximum_of_sum_is_sum_of_maxima, DIFFER),
     Refuted(off_by_a_hundred_millionth, DIFFER),
 )

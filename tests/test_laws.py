@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from law_terms import Sides, facts_of, origins, run_alone
 
 from saturate.rules import CATALOGUE, EXACTNESS, THEORIES, Law
-from saturate.rules.checker import KINDS, check
+from saturate.rules.checker import KINDS, Sampler, check
 from saturate.rules.law import DIRECTIONS, Condition
 
 CONDITIONS = [(law, c) for law in CATALOGUE for c in law.where]
@@ -53,6 +54,15 @@ def test_a_law_fires_from_its_left_side_alone(law: Law) -> None:
 )
 def test_a_law_does_not_fire_without_a_condition(law: Law, condition: Condition) -> None:
     assert fired(law, condition) == (False, set())
+
+
+@pytest.mark.parametrize("law", [w for w in CATALOGUE if w.exact == "bounded"], ids=lambda law: law.name)
+def test_a_bound_is_not_much_larger_than_it_has_to_be(law: Law) -> None:
+    """`check` holds the sides to the bound; here something comes near it."""
+    sample = Sampler(law, 0)
+    draws = [sample.draw("normal") for _ in range(200)]
+    largest = max(np.abs(sample.side(law.left, x) - sample.side(law.right, x)).max() for x in draws)
+    assert 0.9 * law.bound < largest <= law.bound
 
 
 def test_names_are_unique_and_every_law_says_what_it_is() -> None:

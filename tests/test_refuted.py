@@ -30,7 +30,7 @@ def test_a_false_law_is_rejected_with_a_witness(case: Refuted) -> None:
     assert first.left is not None
     assert first.right is not None
     left, right = np.broadcast_arrays(first.left, first.right)
-    assert not np.array_equal(left, right, equal_nan=True)
+    assert left.tobytes() != right.tobytes()
 
 
 def test_a_witness_shows_what_it_says() -> None:
@@ -150,6 +150,15 @@ def letterless() -> object:
     return unlettered
 
 
+def boundless() -> object:
+    @law(a="i", exact="bounded")
+    def is_nearly(a: Expr) -> tuple[Expr, Expr]:
+        """exp(a) ≈ 1 + a."""
+        return exp(a), const(1) + a
+
+    return is_nearly
+
+
 def stray() -> object:
     @law(a="i", where=finite("c"))
     def conditions_on_nothing(a: Expr) -> tuple[Expr, Expr]:
@@ -190,6 +199,10 @@ def unknown() -> object:
         (
             aimless,
             "law undirected needs direction to be one of simplify, explore, merge_sums; got 'sideways'",
+        ),
+        (
+            boundless,
+            "law is_nearly needs a bound above zero where it is bounded, and none elsewhere: got 0.0",
         ),
         (
             bare,

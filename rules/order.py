@@ -1,0 +1,119 @@
+"""Larger and smaller: maximum, minimum, absolute value, sign, comparison and choice."""
+
+from __future__ import annotations
+
+from saturate.rules.language import Expr, const, exp, fn, largest
+from saturate.rules.law import BITWISE, SIMPLIFY, Law, finite, law, nonneg
+
+
+@law(a="i", direction=SIMPLIFY, exact=BITWISE)
+def maximum_of_equals(a: Expr) -> tuple[Expr, Expr]:
+    """max(a, a) = a."""
+    return fn("maximum", a, a), a
+
+
+@law(a="i", direction=SIMPLIFY, exact=BITWISE)
+def minimum_of_equals(a: Expr) -> tuple[Expr, Expr]:
+    """min(a, a) = a."""
+    return fn("minimum", a, a), a
+
+
+@law(a="i", direction=SIMPLIFY, where=nonneg("a"))
+def maximum_with_zero(a: Expr) -> tuple[Expr, Expr]:
+    """max(a, 0) = a where a is not negative."""
+    return fn("maximum", a, const(0)), a
+
+
+@law(a="i", direction=SIMPLIFY, where=nonneg("a"))
+def abs_of_nonneg(a: Expr) -> tuple[Expr, Expr]:
+    """|a| = a where a is not negative."""
+    return fn("abs", a), a
+
+
+@law(a="i", direction=SIMPLIFY)
+def abs_squared(a: Expr) -> tuple[Expr, Expr]:
+    """|a|·|a| = a·a."""
+    return fn("abs", a) * fn("abs", a), a * a
+
+
+@law(a="i", direction=SIMPLIFY)
+def sign_times_abs(a: Expr) -> tuple[Expr, Expr]:
+    """sign(a)·|a| = a."""
+    return fn("sign", a) * fn("abs", a), a
+
+
+@law(a="i")
+def maximum_with_minus(a: Expr) -> tuple[Expr, Expr]:
+    """max(a, −a) = |a|."""
+    return fn("maximum", a, -a), fn("abs", a)
+
+
+@law(a="i", b="i", direction=SIMPLIFY, exact=BITWISE)
+def greater_is_less(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """a > b is b < a."""
+    return fn("greater", a, b), fn("less", b, a)
+
+
+@law(a="i", b="i", direction=SIMPLIFY, exact=BITWISE)
+def greater_equal_is_less_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """a ≥ b is b ≤ a."""
+    return fn("greater_equal", a, b), fn("less_equal", b, a)
+
+
+@law(a="i", b="i")
+def choice_of_the_larger(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """(a where b < a, else b) = max(a, b)."""
+    return fn("where", fn("less", b, a), a, b), fn("maximum", a, b)
+
+
+@law(a="i", b="i")
+def choice_of_the_smaller(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """(a where a < b, else b) = min(a, b)."""
+    return fn("where", fn("less", a, b), a, b), fn("minimum", a, b)
+
+
+@law(a="i", b="i")
+def choice_of_the_larger_or_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """(a where b ≤ a, else b) = max(a, b)."""
+    return fn("where", fn("less_equal", b, a), a, b), fn("maximum", a, b)
+
+
+@law(a="i", b="i")
+def choice_of_the_smaller_or_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """(a where a ≤ b, else b) = min(a, b)."""
+    return fn("where", fn("less_equal", a, b), a, b), fn("minimum", a, b)
+
+
+@law(a="i", b="i")
+def maximum_of_exps(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """max(exp(a), exp(b)) = exp(max(a, b))."""
+    return fn("maximum", exp(a), exp(b)), exp(fn("maximum", a, b))
+
+
+@law(
+    a="i", b="ij", where=finite("a"),
+    egglog=(
+        '(= e (Red "max" s p)) (= p (Plus d M)) (mem M a) (finite a)'
+        " (= (set-length (set-intersect s (free a))) 0)",
+        '(union e (Plus d (multiset-of a (Red "max" s (Plus d (multiset-remove M a))))))',
+    ),
+)  # fmt: skip
+def maximum_of_shifted(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """max_j (a[i] + b[i,j]) = a[i] + max_j b[i,j] where a is finite."""
+    return largest("j", a + b), a + largest("j", b)
+
+
+@law(
+    a="ij", egglog=('(= e (Red "max" s x)) (= x (Fn1 "exp" d a))', '(union e (Fn1 "exp" d (Red "max" s a)))')
+)
+def largest_exp(a: Expr) -> tuple[Expr, Expr]:
+    """max_j exp(a) = exp(max_j a)."""
+    return largest("j", exp(a)), exp(largest("j", a))
+
+
+LAWS: tuple[Law, ...] = (
+    maximum_of_equals, minimum_of_equals, maximum_with_zero, abs_of_nonneg, abs_squared, sign_times_abs,
+    maximum_with_minus, greater_is_less, greater_equal_is_less_equal, choice_of_the_larger,
+    choice_of_the_smaller, choice_of_the_larger_or_equal, choice_of_the_smaller_or_equal, maximum_of_exps,
+    maximum_of_shifted, largest_exp,
+)  # fmt: skip
