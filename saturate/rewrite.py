@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from saturate.cse import share
 from saturate.errors import ArgumentError
 from saturate.optimize import Optimized, optimize
 from saturate.passes.emitter import Emitter, checked_prefix, checked_program
@@ -41,7 +42,7 @@ def optimize_program_detailed(
 
 def _renamed(best: Optimized, e: Emitter) -> Result:
     """The result under the ids of the baseline, region by region."""
-    same, baseline = dict(best.same), best.baseline
+    same, baseline = dict(best.same), share(best.baseline)
     by_node = {node.id: node for node in best.program.nodes}
     emitted = {i: region for region in best.provenance for i in region.emitted_node_ids}
     terminals = {region.terminal_value_id: region for region in best.provenance}
@@ -50,11 +51,11 @@ def _renamed(best: Optimized, e: Emitter) -> Result:
     for node in best.program.nodes:
         region = terminals.get(node.value)
         if region is not None:
-            ids = [_emit(by_node[i], names, same, e) for i in region.emitted_node_ids]
+            ids = [_emit(by_node[i], baseline, names, same, e) for i in region.emitted_node_ids]
             terminal = names[region.terminal_value_id]
             found.append(replace(region, emitted_node_ids=tuple(ids), terminal_value_id=terminal))
         elif node.id not in emitted:
-            _emit(node, names, same, e)
+            _emit(node, baseline, names, same, e)
     results = [names[v] for v in best.program.results]
     split = len(best.program.outputs)
     gradients = tuple(zip((name for name, _ in baseline.gradients), results[split:], strict=True))
@@ -62,14 +63,14 @@ def _renamed(best: Optimized, e: Emitter) -> Result:
     return ExpansionResult(made, tuple(found))
 
 
-def _emit(node: Node, names: dict[str, str], same: dict[str, str], e: Emitter) -> str:
+def _emit(node: Node, baseline: Program, names: dict[str, str], same: dict[str, str], e: Emitter) -> str:
     """Append a node under the ids of the baseline; its node id."""
-    old = e.program.producer.get(same.get(node.value, ""))
-    operands = tuple(names[v] for v in node.operands)
+    old = baseline.producer.get(same.get(node.value, ""))
     if old is not None and kept(node, old, same):
         names[node.value] = old.value
-        e.nodes.append(replace(old, operands=operands))
+        e.nodes.append(old)
     else:
         value = "" if old is None else old.value
+        operands = (names[v] for v in node.operands)
         names[node.value] = e.emit(node.op, *operands, value=value, label=node.label)
     return e.nodes[-1].id
