@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from saturate.errors import ProgramError
 from saturate.op import Op, Type
 from saturate.ops.arithmetic import Mul
-from saturate.ops.spreading import Broadcast
+from saturate.ops.constants import Full
+from saturate.ops.contraction import Matmul
+from saturate.ops.spreading import Broadcast, Reshape
 from saturate.ops.unary import Cast
 from saturate.program import Input, Node, Program
 
@@ -30,13 +32,14 @@ class Split:
     residuals: tuple[str, ...]
 
 
-def split(program: Program) -> Split:
+def split(program: Program, broadcasts: bool = True) -> Split:
     """Split a program that has gradients.
 
     With an input named "cotangent", `forward` is everything that does not depend on it. Without one the
     output is a scalar and its cotangent was 1: `forward` is what the outputs need, `backward` is the rest,
     and it has an input "cotangent" that scales the gradients at the end. Views and arrays without operands
-    that both halves read are made in both, so a residual is never a mere view. Raises `ProgramError` without
+    that both halves read are made in both, so a residual is never a mere view. Without `broadcasts` the
+    cotangent is repeated by a product with ones. Raises `ProgramError` without
     gradients, and where an output depends on the cotangent.
     """
     if not program.gradients:
@@ -53,7 +56,7 @@ def split(program: Program) -> Split:
     read = {v for n in late for v in n.operands} | {value for _, value in program.gradients}
     order = [*(i.value for i in program.inputs), *(n.value for n in program.nodes)]
     residuals = tuple(v for v in order if v in read and v not in inside)
-    backward = _backward(program, residuals, late, joint)
+    backward = _backward(program, residuals, late, joint, broadcasts)
     needed = _ancestors(program, (*program.outputs, *residuals))
     first = tuple(n for n in program.nodes if n.value in needed)
     arguments = tuple(i for i in program.inputs if i != joint)
@@ -100,7 +103,9 @@ def _cheap(node: Node) -> bool:
     return node.op.view or not node.operands
 
 
-def _backward(program: Program, residuals: tuple[str, ...], late: list[Node], joint: Input | None) -> Program:
+def _backward(
+    program: Program, residuals: tuple[str, ...], late: list[Node], joint: Input | None, broadcasts: bool
+) -> Program:
     """The second half; residuals go by the names of inputs, by labels, or by value ids."""
     labels = Counter(n.label for n in program.nodes)
     taken = {i.name for i in program.inputs} | {COTANGENT}
@@ -114,13 +119,13 @@ def _backward(program: Program, residuals: tuple[str, ...], late: list[Node], jo
         joint = Input(
             COTANGENT, _fresh(program, COTANGENT), Type((), program.types[program.outputs[0]].dtype)
         )
-        scaled, gradients = _scaled(program, joint, gradients)
+        scaled, gradients = _scaled(program, joint, gradients, broadcasts)
         late = late + scaled
     return Program(f"{program.name}_backward", (*inputs, joint), tuple(late), gradients)
 
 
 def _scaled(
-    program: Program, cotangent: Input, gradients: tuple[str, ...]
+    program: Program, cotangent: Input, gradients: tuple[str, ...], broadcasts: bool
 ) -> tuple[list[Node], tuple[str, ...]]:
     """Nodes that multiply each gradient by the cotangent, and the products in order."""
     nodes: list[Node] = []
@@ -138,8 +143,12 @@ def _scaled(
         factor = cotangent.value
         if kind.dtype != cotangent.type.dtype:
             factor = emit(Cast(kind.dtype), factor)
-        if kind.shape:
+        if kind.shape and broadcasts:
             factor = emit(Broadcast(kind.shape), factor)
+        elif kind.shape:
+            ones = emit(Full(1.0, (kind.size, 1), kind.dtype))
+            column = emit(Matmul(), ones, emit(Reshape((1, 1)), factor))
+            factor = emit(Reshape(kind.shape), column)
         products[value] = emit(Mul(), value, factor)
     return nodes, tuple(products[v] for v in gradients)
 
