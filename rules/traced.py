@@ -1,67 +1,99 @@
 """Laws as rules that also write down what they joined, so that a chain of laws can be told afterwards.
 
-For every constructor C there are `id-C`, the least number of a term that an e-node stands for, and `made-C`,
-the law, the number of what it matched and the e-node that it made. `name` is the least number of a term in a
-class; `joined` pairs a matched term with a term that was there already.
+For every constructor C the table `id-C` has the least number of a term that an e-node stands for; `name` has
+the least number of a term in a class. Each union of a law has a table of its own (`Log`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from saturate.rules.compile import marks, rule_parts
 from saturate.rules.law import Law
 from saturate.signature import CONSTRUCTORS, RULESETS, arguments, statements
 
 FORGET = "forget"
-"""The ruleset that empties the log."""
+"""The ruleset that empties the logs."""
 
 
-def traced_text(laws: Iterable[Law]) -> str:
-    """The tables of the log, the rulesets, and one rule a law."""
-    lines = ["(function name (T) i64 :merge (min old new))", "(relation joined (String i64 i64))"]
+@dataclass(frozen=True)
+class Log:
+    """What a union of a law writes down, a row a match.
+
+    First the number of the term that was matched; then, `used` times, a class by the least number of its
+    terms, and the number of the term as which it was matched; then the e-node that was made, as its
+    constructor's arguments, or the number of a term that was there where `made` is empty.
+    """
+
+    table: str
+    law: str
+    used: int
+    made: str
+
+
+def traced(laws: Iterable[Law]) -> tuple[str, tuple[Log, ...]]:
+    """The tables, the rulesets, and one rule a law; and the logs that the rules write."""
+    lines = ["(function name (T) i64 :merge (min old new))"]
     lines += [f"(ruleset {name})" for name in (*RULESETS, FORGET)]
     for name, sorts in CONSTRUCTORS.items():
-        places = " ".join(f"a{k}" for k in range(len(sorts)))
-        row = f"(made-{name} law n {places})"
         lines.append(f"(function id-{name} ({' '.join(sorts)}) i64 :merge (min old new))")
-        lines.append(f"(relation made-{name} (String i64 {' '.join(sorts)}))")
-        lines.append(f"(rule ({row}) ((delete {row})) :ruleset {FORGET})")
-    lines.append(f"(rule ((joined law n m)) ((delete (joined law n m))) :ruleset {FORGET})")
-    return "\n".join([*lines, *(traced_rule(law, law.direction) for law in laws)])
+    logs: list[Log] = []
+    for law in laws:
+        text, found = _traced(law)
+        lines += [*(line for log in found for line in _declared(log)), text]
+        logs += found
+    return "\n".join(lines), tuple(logs)
 
 
-def traced_rule(law: Law, ruleset: str) -> str:
-    """The rule of a law, in a ruleset, with a line of the log for each union that it makes."""
+def _declared(log: Log) -> tuple[str, str]:
+    """The table of a log, and the rule that empties it."""
+    sorts = ["i64"] * (1 + 2 * log.used) + (list(CONSTRUCTORS[log.made]) if log.made else ["i64"])
+    row = f"({log.table} {' '.join(f'a{k}' for k in range(len(sorts)))})"
+    return f"(relation {log.table} ({' '.join(sorts)}))", f"(rule ({row}) ((delete {row})) :ruleset {FORGET})"
+
+
+def _traced(law: Law) -> tuple[str, list[Log]]:
     facts, actions = rule_parts(law)
-    nodes = matched_nodes(facts)
-    asked: dict[str, str] = {}
-    log: list[str] = []
-    for action in statements(actions):
-        if action.startswith("(union "):
-            log += _logged(law.name, parts_of(action)[1:], nodes, asked)
-    more = " ".join(f"(= {variable} {asks})" for asks, variable in asked.items())
-    done = f"{actions} {marks(law.name, actions)} {' '.join(log)}"
-    return f'(rule ({facts} {more}) ({done}) :ruleset {ruleset} :name "{law.name}")'
+    writer = _Writer(law, matched_nodes(facts))
+    rows = [
+        row for a in statements(actions) if a.startswith("(union ") for row in writer.row(parts_of(a)[1:])
+    ]
+    more = " ".join(f"(= {variable} {asks})" for asks, variable in writer.asked.items())
+    done = f"{actions} {marks(law.name, actions)} {' '.join(rows)}"
+    rule = f'(rule ({facts} {more}) ({done}) :ruleset {law.direction} :name "{law.name}")'
+    return rule, writer.logs
 
 
-def _logged(law: str, ends: list[str], nodes: dict[str, str], asked: dict[str, str]) -> list[str]:
-    """The line of the log for a union; both ends made by the law are not known before."""
-    built = [end for end in ends if arguments(end)[0] in CONSTRUCTORS and end.startswith("(")]
-    there = [end for end in ends if end not in built]
-    numbers = [_number(end, nodes, asked) for end in there]
-    if len(there) == 2:
-        return [f'(joined "{law}" {" ".join(numbers)})']
-    if len(there) == 1:
-        name, args = arguments(built[0])
-        return [f'(made-{name} "{law}" {numbers[0]} {args})']
-    return []
+class _Writer:
+    """Makes the rows of a law's logs; `asked` are the numbers that its rule has to look up."""
 
+    def __init__(self, law: Law, nodes: dict[str, str]) -> None:
+        self.law, self.nodes = law, nodes
+        self.asked: dict[str, str] = {}
+        self.logs: list[Log] = []
 
-def _number(variable: str, nodes: dict[str, str], asked: dict[str, str]) -> str:
-    """A variable for the number of the term that was matched: that of the e-node, else of the class."""
-    asks = f"(id-{nodes[variable][1:]}" if variable in nodes else f"(name {variable})"
-    return asked.setdefault(asks, f"number{len(asked)}")
+    def row(self, ends: list[str]) -> list[str]:
+        """The row for a union; none where both ends are made, as neither was matched."""
+        built = [end for end in ends if end.startswith("(")]
+        there = [end for end in ends if end not in built]
+        if not there:
+            return []
+        used = [v for v in self.nodes if v not in there]
+        numbers = [self._node(there[0])]
+        for variable in used:
+            numbers += [self._ask(f"(name {variable})"), self._node(variable)]
+        made, last = arguments(built[0]) if built else ("", self._node(there[-1]))
+        self.logs.append(Log(f"did-{self.law.name}-{len(self.logs)}", self.law.name, len(used), made))
+        return [f"({self.logs[-1].table} {' '.join(numbers)} {last})"]
+
+    def _node(self, variable: str) -> str:
+        """The number of the term that was matched: that of the e-node, else the least of the class."""
+        known = variable in self.nodes
+        return self._ask(f"(id-{self.nodes[variable][1:]}" if known else f"(name {variable})")
+
+    def _ask(self, asks: str) -> str:
+        return self.asked.setdefault(asks, f"number{len(self.asked)}")
 
 
 def matched_nodes(facts: str) -> dict[str, str]:

@@ -117,12 +117,13 @@ def _line(node: TermNode, called: Sequence[str], indices: Letters) -> Line:
 
 def _letters(classes: TermClasses) -> dict[Ix, str]:
     """One letter for each index of the graph, in the order in which leaves have them."""
+    names = [n.head[0] for nodes in classes.nodes for n in nodes if n.kind == "leaf"]
     leaves = [i for nodes in classes.nodes for n in nodes if n.kind == "leaf" for i in n.head[1]]
     inner = [i for free in classes.free for i in sorted(free)]
     summed = [
         i for nodes in classes.nodes for n in nodes if n.kind in ("con", "red") for i in sorted(n.head[1])
     ]
-    return letters((*leaves, *inner, *summed))
+    return letters((*leaves, *inner, *summed), names)
 
 
 def picture(made: Sequence[Box]) -> Drawing:

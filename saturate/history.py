@@ -6,18 +6,25 @@ wrote into their log (`saturate.rules.traced`) is joined in a `Proof`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from saturate.algebra import Indices, Term
 from saturate.egraph import EGraph, Reader, TermNode
+from saturate.facts import FACTS, Facts
 from saturate.proof import CONSTANT, NORMAL_FORM, UNKNOWN, Proof
 from saturate.rules.law import Law
-from saturate.rules.traced import FORGET, traced_text
+from saturate.rules.traced import FORGET, traced
 from saturate.signature import CONSTRUCTORS, arguments
 
 Row = tuple[str, tuple[Any, ...]]
 """A constructor and the values of its arguments."""
+
+
+Joined = tuple[int, int, str, tuple[tuple[int, int], ...]]
+"""Two terms by number, the law that joined them, and the classes that it matched as other terms than their
+least.
+"""
 
 
 class History(EGraph):
@@ -27,8 +34,10 @@ class History(EGraph):
     """
 
     def __init__(self, laws: Iterable[Law]) -> None:
-        super().__init__(traced_text(laws))
+        text, self._logs = traced(laws)
+        super().__init__(text)
         self.proof = Proof()
+        self._asked = 0
 
     def load(self, terms: Iterable[Term]) -> None:
         """Add terms, operands before readers, with their facts."""
@@ -50,6 +59,29 @@ class History(EGraph):
             self._remember(ruleset)
         return changed
 
+    def matches(self, facts: str, variables: Sequence[str], at: Term, target: str) -> list[tuple[int, ...]]:
+        """The numbers of terms that the variables stand for where the facts hold and `target` is the class of
+        a term, in order; egglog text over the signature.
+        """
+        self._asked += 1
+        probe = f"probe{self._asked}"
+        asks = " ".join(f"(= number{k} (name {v}))" for k, v in enumerate(variables))
+        numbers = " ".join(f"number{k}" for k in range(len(variables))) or "0"
+        self._run(f"(ruleset run-{probe})")
+        self._run(f"(relation {probe} ({' '.join(['i64'] * max(1, len(variables)))}))")
+        self._run(
+            f"(rule ((= {target} (term {at.id})) {facts} {asks}) (({probe} {numbers})) :ruleset run-{probe})"
+        )
+        self._run(f"(run-schedule (run run-{probe}))")
+        rows = Reader(self._graph, self._heads).rows(probe)
+        return sorted(tuple(self._graph.value_to_i64(v) for v in row.inputs) for row in rows)
+
+    def facts_of(self, term: Term) -> Facts:
+        """What is known of the class of a term."""
+        reader = Reader(self._graph, self._heads)
+        mine = self.class_of()[term.id]
+        return frozenset(fact for fact in FACTS if any(r.inputs[0] == mine for r in reader.rows(fact)))
+
     def class_of(self) -> dict[int, Any]:
         """The class of every term, by its number."""
         reader = Reader(self._graph, self._heads)
@@ -65,8 +97,8 @@ class History(EGraph):
     def _remember(self, ruleset: str) -> None:
         reader = Reader(self._graph, self._heads)
         known = self._named_rows(reader)
-        for a, b, reason in self._log(reader, known):
-            self.proof.join(a, b, reason)
+        for a, b, law, used in self._log(reader, known):
+            self.proof.join(a, b, law, used)
         super().run(FORGET)
         first: dict[Any, int] = {}
         for number, value in sorted(self.class_of().items()):
@@ -109,19 +141,19 @@ class History(EGraph):
         self._number_term(term)
         return term.id
 
-    def _log(self, reader: Reader, known: Mapping[Row, int]) -> list[tuple[int, int, str]]:
-        """Pairs of terms that laws joined, with the law, in a fixed order."""
-        number, text = self._graph.value_to_i64, self._graph.value_to_string
-        found: set[tuple[int, int, str]] = set()
-        for name in CONSTRUCTORS:
-            for row in reader.rows(f"made-{name}"):
-                law, matched, *args = row.inputs
-                made = known.get((name, tuple(args)))
-                if made is not None:
-                    found.add((number(matched), made, text(law)))
-        for row in reader.rows("joined"):
-            law, matched, other = row.inputs
-            found.add((number(matched), number(other), text(law)))
+    def _log(self, reader: Reader, known: Mapping[Row, int]) -> list[Joined]:
+        """What laws joined, in a fixed order."""
+        number = self._graph.value_to_i64
+        found: set[Joined] = set()
+        for log in self._logs:
+            for row in reader.rows(log.table):
+                split = 1 + 2 * log.used
+                first, *used = (number(v) for v in row.inputs[:split])
+                last = row.inputs[split:]
+                other = known.get((log.made, tuple(last))) if log.made else number(last[0])
+                if other is not None:
+                    pairs = tuple((a, b) for a, b in zip(used[::2], used[1::2], strict=True) if a != b)
+                    found.add((first, other, log.law, pairs))
         return sorted(found)
 
 

@@ -40,12 +40,14 @@ FactsOf = Callable[[Program], Mapping[str, Facts]]
 
 @dataclass(frozen=True)
 class Pass:
-    """One search: what it found, what it chose, and the price before and after."""
+    """One search: what it found, what it chose, the price before and after; `taken` where that is less."""
 
     search: Search
     extraction: Extraction
+    lowered: Lowered
     before: float
     after: float
+    taken: bool
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class _Improver:
         if not extraction.proven and self.extractor in ("auto", "exact"):
             self._note(f"the extraction ended at its work limit: {_distance(extraction)}")
         worse = after >= before * (1 - BETTER) and not self.target.missing(current)
-        self.found.append(Pass(found, extraction, before, before if worse else after))
+        self.found.append(Pass(found, extraction, lowered, before, before if worse else after, not worse))
         if worse:
             return None
         return program, _origins(found, lowered, origins)

@@ -6,23 +6,29 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 from saturate.algebra import Ix, Term
 
 Letters = Mapping[Ix, str]
-DEPTH = 9
+DEPTH = 7
 """Operands that lie deeper are written as an ellipsis."""
+LONG = 120
+"""Letters of a text for which more names are used."""
+LONGEST = 1_000_000
+"""Fractions with larger denominators are written as decimals."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def letters(indices: Iterable[Ix]) -> dict[Ix, str]:
-    """One letter for each index, in their order: i, j, k and on, then i1."""
+def letters(indices: Iterable[Ix], taken: Iterable[str] = ()) -> dict[Ix, str]:
+    """One letter for each index, in their order: i, j, k and on, then i1; none of those that are taken."""
+    names = set(taken)
+    free = (a for k in count() for letter in "ijklmnpqrs" if (a := f"{letter}{k or ''}") not in names)
     found: dict[Ix, str] = {}
     for index in indices:
         if index not in found:
-            k = len(found)
-            found[index] = f"{'ijklmnpqrs'[k % 10]}{k // 10 or ''}"
+            found[index] = next(free)
     return found
 
 
@@ -55,9 +61,16 @@ def formula(kind: str, head: tuple[Any, ...], args: Sequence[str], called: Lette
         case "delta":
             return f"δ[{','.join(called.get(i, str(i)) for i in head)}]"
         case "fn":
-            return f"1/{args[0]}" if head[0] == "recip" else f"{head[0]}({', '.join(args)})"
+            return _function(head[0], args)
         case _:
             return f"{head[0][0].name}({', '.join(args)})"
+
+
+def _function(name: str, args: Sequence[str]) -> str:
+    kind, _, attribute = name.partition(":")
+    if name == "recip":
+        return f"1/{args[0]}"
+    return attribute.replace("-", "−") if kind == "literal" else f"{attribute or name}({', '.join(args)})"
 
 
 def short(name: str) -> str:
@@ -70,10 +83,16 @@ def _sigma(symbol: str, indices: Iterable[Ix], called: Letters) -> str:
     return f"{symbol}_{bound} " if bound else ""
 
 
+def number(k: Fraction) -> str:
+    """A number as a short fraction, else as a decimal."""
+    text = str(k) if k.denominator <= LONGEST else f"{float(k):.6g}"
+    return f"−{text[1:]}" if text.startswith("-") else text
+
+
 def _product(k: Fraction, factors: Sequence[str]) -> str:
     if not factors:
-        return str(k).replace("-", "−")
-    sign = {Fraction(1): "", Fraction(-1): "−"}.get(k, f"{k}·".replace("-", "−"))
+        return number(k)
+    sign = {Fraction(1): "", Fraction(-1): "−"}.get(k, f"{number(k)}·")
     powers = Counter(factors)
     return sign + "·".join(f + str(n).translate(_RAISED) * (n > 1) for f, n in powers.items())
 
@@ -84,6 +103,8 @@ class Writer:
 
     letters: Letters
     names: Mapping[int, str] = field(default_factory=dict)
+    more: Mapping[int, str] = field(default_factory=dict)
+    """Names that are used where a text would be long."""
 
     def equation(self, left: Term, right: Term) -> str:
         """Both sides, each written out at least once."""
@@ -91,7 +112,10 @@ class Writer:
 
     def text(self, term: Term) -> str:
         """The term over the names of its operands; its own name is not used."""
-        return self._written(term, DEPTH)
+        text = self._written(term, DEPTH)
+        if len(text) > LONG and self.more:
+            return Writer(self.letters, {**self.more, **self.names}).text(term)
+        return text
 
     def called(self, term: Term) -> str:
         """The name of the term, else the term."""

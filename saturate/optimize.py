@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from saturate.accuracy import Judge
+from saturate.answers import Why, WhyNot
 from saturate.arguments import Signature, signature
 from saturate.autodiff import gradient_program
 from saturate.certificate import Certificate
@@ -24,8 +25,11 @@ from saturate.forms import LOWERINGS
 from saturate.improve import STOPPED, Improved, improve
 from saturate.observe import assumptions, observed
 from saturate.op import AnyArray, Type
+from saturate.passes.records import ExpansionResult
 from saturate.program import Program
 from saturate.progress import progress
+from saturate.provenance import RewriteRegion, provenance
+from saturate.replay import road
 from saturate.reporting import report_of
 from saturate.rules import EXACTNESS, Law
 from saturate.rules.admission import admitted, insisted
@@ -38,6 +42,7 @@ from saturate.source import source as source_text
 from saturate.split import COTANGENT, Split, split
 from saturate.target import Target
 from saturate.targeted import require
+from saturate.why import Questions
 
 MEASURED_ELEMENTS = 20_000_000
 """Samples for the accuracy price are drawn until arguments of about this many elements were measured."""
@@ -47,21 +52,34 @@ MEASURED_ELEMENTS = 20_000_000
 class Optimized:
     """The cheapest program found: a callable, readable source, a report and a check.
 
-    `program` is what runs, `baseline` the program as traced and differentiated. Called with the function's
-    own arguments it returns the value; with gradients asked for, `(value, gradients)`, where a value that
-    is not a scalar needs its `cotangent`. Arguments are never written to, and no result shares memory with
-    an argument.
+    `rewritten` holds the `program` that runs and the records of what was rewritten, its `provenance`;
+    `baseline` is the program as traced and differentiated, and `same` names values of it by values of
+    `program`. Called with the function's own arguments it returns the value; with gradients asked for,
+    `(value, gradients)`, where a value that is not a scalar needs its `cotangent`. Arguments are never
+    written to, and no result shares memory with an argument.
     """
 
-    program: Program
+    rewritten: ExpansionResult[RewriteRegion]
     baseline: Program
     target: Target
     report: Report
     laws: dict[str, str]
+    same: dict[str, str]
     _rules: tuple[Law, ...]
     _signature: Signature
     _examples: tuple[Any, ...]
     _plain: tuple[Program, ...]
+    _questions: Questions
+
+    @property
+    def program(self) -> Program:
+        """What runs."""
+        return self.rewritten.program
+
+    @property
+    def provenance(self) -> tuple[RewriteRegion, ...]:
+        """Regions rewritten, in program order: nodes of `baseline`, nodes of `program`, and laws."""
+        return self.rewritten.regions
 
     @cached_property
     def _runner(self) -> Runner:
@@ -69,7 +87,7 @@ class Optimized:
 
     @cached_property
     def _halves(self) -> tuple[Split, Runner, Runner]:
-        halves = split(self.program)
+        halves = split(self.program, broadcasts=not self.target.lacks("broadcast"))
         make = RUNNERS[self.target.runner]
         return halves, make(halves.forward), make(halves.backward)
 
@@ -139,6 +157,14 @@ class Optimized:
         comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
         return source_text(self.program, style=style, comments=comments)
 
+    def why(self, name: str) -> Why:
+        """The laws from the baseline's form of a value to the chosen one; `Questions.why` has the names."""
+        return self._questions.why(name)
+
+    def why_not(self, rule: str | Law, name: str) -> WhyNot:
+        """The best partial match of a law at a value, and the first of its conditions that fails."""
+        return self._questions.why_not(rule, name)
+
     def check(
         self,
         runner: str = "numpy",
@@ -200,6 +226,7 @@ def optimize(
     laws = admitted(rules, exact)
     plain: tuple[Program, ...] = ()
     assumed: tuple[str, ...] = ()
+    facts = partial(_facts, known=known, samples=())
     try:
         few = _drawn(baseline, known, seed, 3)
         given = _facts(baseline, known, few)
@@ -220,8 +247,11 @@ def optimize(
     def assembled() -> Optimized:
         notes = [*insisted(laws), *_notes(known, accuracy)]
         report = report_of(baseline, improved, judge, exact, laws, notes, assumed, goal)
+        found = provenance(baseline, improved)
         return Optimized(
-            improved.program, baseline, goal, report, dict(improved.laws), laws, known, arrays, plain,
+            ExpansionResult(improved.program, found.regions), baseline, goal, report, dict(improved.laws),
+            dict(found.same), laws, known, arrays, plain,
+            Questions(road(baseline, improved, laws, facts, limits), arrays, exact),
         )  # fmt: skip
 
     try:
@@ -248,7 +278,10 @@ def _checked(best: Optimized, seed: int, samples: Sequence[Sequence[Any]] | None
         return replace(best, report=replace(best.report, notes=notes))
     if certificate.passed:
         return replace(best, report=replace(best.report, check=certificate))
-    plain = replace(best, program=share(best.baseline), laws={})
+    shared = share(best.baseline)
+    same = {value: value for value in shared.types}
+    asked = best._questions.at_the_start(shared)
+    plain = replace(best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, _questions=asked)
     note = "the check refused the optimized program; the baseline with shared work is returned"
     require(plain.program, best.target, note)
     again = plain.check(trials=4, seed=seed, samples=samples)

@@ -25,7 +25,10 @@ WEIGHT = {NORMAL_FORM: 5, CONGRUENCE: 3, UNKNOWN: 50}
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """Two terms that are equal, and why; where operands had to be equal first, the chains for them."""
+    """Two terms that are equal, and why; `inside` has the chains of what had to be equal first.
+
+    That is operands, or what a law matched in another form than the one that stands in `left`.
+    """
 
     left: Term
     right: Term
@@ -81,18 +84,20 @@ class Proof:
         """Whether two terms are known to be equal."""
         return self.root(a) == self.root(b)
 
-    def join(self, a: int, b: int, reason: str) -> None:
-        """State that two terms are equal, and what follows for all terms over them."""
+    def join(self, a: int, b: int, reason: str, used: tuple[tuple[int, int], ...] = ()) -> None:
+        """State that two terms are equal, and what follows for all terms over them; `used` are pairs of terms
+        that were equal before and had to be.
+        """
         if a != b:
-            self._join_all([(a, b, reason)])
+            self._join_all([(a, b, reason)], tuple(p for p in used if self.same(*p)))
 
-    def _join_all(self, waiting: list[tuple[int, int, str]]) -> None:
+    def _join_all(self, waiting: list[tuple[int, int, str]], used: tuple[tuple[int, int], ...] = ()) -> None:
         while waiting:
             a, b, reason = waiting.pop(0)
             x, y = self.root(a), self.root(b)
             if reason == CONGRUENCE and x == y:
                 continue
-            pairs = self._pairs(self.terms[a], self.terms[b]) if reason == CONGRUENCE else ()
+            pairs = self._pairs(self.terms[a], self.terms[b]) if reason == CONGRUENCE else used
             edge = _Edge((a, b), reason, self._count, pairs)
             self._count += 1
             self._edges[a].append(edge)
@@ -144,7 +149,7 @@ class Proof:
         for start, edge in self._path(a, b, before):
             inside: list[tuple[Equation, ...]] = []
             for x, y in edge.pairs:
-                pair = (x, y) if start == edge.ends[0] else (y, x)
+                pair = (y, x) if edge.reason == CONGRUENCE and start != edge.ends[0] else (x, y)
                 if (min(pair), max(pair)) not in told:
                     told.add((min(pair), max(pair)))
                     inside.append(self._chain(*pair, edge.number, told))
@@ -167,7 +172,7 @@ class Proof:
             for edge in self._edges[at]:
                 if edge.number < before and edge.other(at) not in best:
                     pushed += 1
-                    more = WEIGHT.get(edge.reason, 2)
+                    more = WEIGHT.get(edge.reason, 2) + len(edge.pairs)
                     heapq.heappush(queue, (weight + more, pushed, edge.other(at), (at, edge)))
         steps: list[tuple[int, _Edge]] = []
         here = best[b]

@@ -97,7 +97,7 @@ def _spanned(
 ) -> Search:
     clock = [start, perf_counter()]
     results = [simplified.image[denotation.values[v].id] for v in baseline.results]
-    terms, equal = _loaded(results, simplified)
+    terms, equal = loaded(results, simplified)
     saturation = saturate(terms, equal, laws, limits)
     clock.append(perf_counter())
     lattice = Lattice(saturation.classes, profile)
@@ -112,7 +112,7 @@ def _spanned(
     return Search(baseline, denotation, simplified, saturation, lattice, roots, classes, seconds)
 
 
-def _loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], list[tuple[Term, Term]]]:
+def loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], list[tuple[Term, Term]]]:
     """The terms below the results, and the equal ones that shorten them, with the pairs among them."""
     kept = {t.id for t in needed(results)}
     pairs: list[tuple[Term, Term]] = []

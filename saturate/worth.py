@@ -41,18 +41,20 @@ class Worth:
         value, _ = node_value(term.kind, term.head, args, frees, self.leaves)
         return np.asarray(value, np.float64 if np.dtype(term.dtype).kind == "f" else term.dtype)
 
-    def difference(self, left: Term, right: Term) -> float:
+    def difference(self, left: Term, right: Term, other: Worth | None = None) -> float:
         """The largest distance of two terms, in parts of their scale and of their operands'; 0 where all are
-        NaN or infinite alike.
+        NaN or infinite alike. `other` has the values of `right` where it is of another pool.
         """
+        there = other or self
         every = tuple(sorted(left.free | right.free))
-        a, b = (arranged(self.of(t), t.free, every).astype(np.float64) for t in (left, right))
+        a = arranged(self.of(left), left.free, every).astype(np.float64)
+        b = arranged(there.of(right), right.free, every).astype(np.float64)
         a, b = np.broadcast_arrays(a, b)
         both = np.isfinite(a) & np.isfinite(b)
         if not np.array_equal(a[~both], b[~both], equal_nan=True):
             return np.inf
-        scale = max(self.scale(t) for t in (left, right, *left.args, *right.args))
-        return float(np.max(np.abs(a[both] - b[both]), initial=0.0)) / (scale or 1.0)
+        scales = [self.scale(t) for t in (left, *left.args)] + [there.scale(t) for t in (right, *right.args)]
+        return float(np.max(np.abs(a[both] - b[both]), initial=0.0)) / (max(scales) or 1.0)
 
     def scale(self, term: Term) -> float:
         """The largest finite magnitude of a term."""

@@ -16,16 +16,16 @@ LAYERS = (
     "tracing trace",
     "autodiff split cse lift arguments grad",
     "facts algebra unify denote normal",
-    "signature rules",
-    "egraph saturation audit worth proof history",
+    "signature rules lawbook",
+    "egraph saturation audit worth proof history notation nearest",
     "extract",
     "price step lattice lower target cells orders forms products ways emission search targeted",
     "runners source",
     "passes",
     "samples observe perturb certificate measure differences check accuracy",
-    "progress improve provenance reporting optimize rewrite",
+    "progress improve provenance reporting replay answers why optimize rewrite",
     "saturate",
-    "layout notation draw demos workloads usage lawbook named law_command stopwatch cli __main__",
+    "layout draw demos workloads usage named law_command stopwatch cli __main__",
 )
 """Low to high. A module or package imports only what stands before it, in its line or in an earlier one."""
 
