@@ -39,7 +39,7 @@ def test_bitwise_keeps_every_bit_of_the_baseline(name: str, dtype: str) -> None:
     best = sat.optimize(load.function, *load.types, wrt=load.wrt, exact="bitwise", check=False)
     assert price_program(best.program).cost <= price_program(best.baseline).cost
     assert best.report.assumptions == ()
-    for seed in range(4):
+    for seed in range(6):
         arrays = fresh(best.baseline, seed)
         if seed >= 2:
             arrays = [strange(a, seed) if a.dtype.kind == "f" else a for a in arrays]
@@ -48,10 +48,12 @@ def test_bitwise_keeps_every_bit_of_the_baseline(name: str, dtype: str) -> None:
 
 
 def strange(array: Any, seed: int) -> Any:
-    """Infinities, zeros of either sign and values that overflow; NaN in every other draw."""
-    rng = np.random.default_rng(seed)
-    odd = np.array([np.inf, -np.inf, 0.0, -0.0, 1e30, -1e30, 1e-30, np.nan if seed % 2 else 1.0])
-    mixed = np.where(rng.random(array.shape) < 0.3, rng.choice(odd, array.shape), array)
+    """Infinities, zeros of either sign, largest and smallest numbers, what overflows; NaN in every other."""
+    rng, edge = np.random.default_rng(seed), np.finfo(array.dtype)
+    odd = [np.inf, -np.inf, 0.0, -0.0, edge.max, edge.min, edge.smallest_normal, edge.smallest_subnormal]
+    odd += [-edge.smallest_subnormal, 1e30, -1e30, 1e-30, 88.0, 126.0, np.nan if seed % 2 else 1.0]
+    share = 0.3 if seed < 4 else 1.0
+    mixed = np.where(rng.random(array.shape) < share, rng.choice(np.array(odd), array.shape), array)
     return np.asarray(mixed, dtype=array.dtype)
 
 
