@@ -105,6 +105,32 @@ def test_without_mul_a_number_stands_in_a_constant() -> None:
     assert_same(program, best.program, samples(program), "float64")
 
 
+# facts
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("d", [3, 15, 64, 100, 1000, 1024])
+def test_a_quotient_as_a_product_is_within_one_unit_in_the_last_place(d: int, dtype: str) -> None:
+    program = sat.trace(lambda x: x / float(d), sat.Type((1000,), dtype))
+    best = made_of(program, ("mul",))
+    assert [n.op.name for n in best.program.nodes] == ["mul"]
+    (x,) = samples(program)
+    (quotient,), (product,) = evaluate(program, x), evaluate(best.program, x)
+    apart = np.abs(quotient.view(f"i{x.itemsize}") - product.view(f"i{x.itemsize}"))
+    assert apart.max() == (0 if d in (64, 1024) else 1)
+
+
+def test_copies_by_a_product_lose_the_sign_of_zero() -> None:
+    program = sat.trace(lambda x: np.broadcast_to(x, (3, 5)), sat.Type((5,)))
+    best = made_of(program, LINEAR)
+    x = np.array([-0.0, 0.0, 1.5, np.inf, -np.inf])
+    with np.errstate(invalid="ignore"):
+        (expected,), (found,) = evaluate(program, x), evaluate(best.program, x)
+    assert np.signbit(expected[:, 0]).all()
+    assert not np.signbit(found[:, 0]).any()
+    assert np.array_equal(expected[:, 1:], found[:, 1:])
+
+
 # losses and layers
 
 
