@@ -28,6 +28,7 @@ from saturate.ops.constants import Constant, is_saved
 from saturate.optimize import Optimized
 from saturate.optimize import optimize as optimize_function
 from saturate.stopwatch import compared
+from saturate.target import Target
 from saturate.text import save_constants
 
 _USAGE: Any = typer.BadParameter.__mro__[2]
@@ -99,6 +100,9 @@ def optimize(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     exact: Annotated[str, typer.Option(help="bitwise, rounding, domain or bounded.")] = "rounding",
     target: Annotated[str, typer.Option(help="The runner: numpy or cupy.")] = "numpy",
+    ops: Annotated[
+        str | None, typer.Option(help="The only ops of the result, as in full,matmul,mul,reshape.")
+    ] = None,
     accuracy: Annotated[float, typer.Option(help="Times the error that the baseline can have.")] = 4.0,
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
 ) -> None:
@@ -106,8 +110,9 @@ def optimize(
     found = function_of(function)
     names = tuple(n.strip() for n in wrt.split(",")) if wrt is not None else None
     best = _optimized(
-        found, examples_of(found, arg), wrt=names, exact=exact, target=target, accuracy=accuracy, seed=seed
-    )
+        found, examples_of(found, arg), wrt=names, exact=exact, accuracy=accuracy, seed=seed,
+        target=Target(target, None if ops is None else [op.strip() for op in ops.split(",")]),
+    )  # fmt: skip
     written = _written(best, source, report)
     if as_json:
         said = {"program": str(best.program), "source": best.source(), "report": best.report.to_dict()}

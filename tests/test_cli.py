@@ -179,6 +179,24 @@ def test_optimize_prints_one_json_object(capsys: pytest.CaptureFixture[str], fil
     assert said["report"]["check"]["passed"] is True
 
 
+def test_optimize_for_a_target_of_few_ops(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    source = tmp_path / "mean.py"
+    source.write_text("def mean(x):\n    return x.mean(axis=1)\n")
+    status, out, err = run(
+        capsys,
+        "optimize",
+        f"{source}:mean",
+        "--arg",
+        "x=3x5",
+        "--ops",
+        "full, matmul, mul, reshape",
+        "--json",
+    )
+    assert (status, err) == (0, "")
+    assert "matmul" in json.loads(out)["program"]
+    assert "mean[" not in json.loads(out)["program"]
+
+
 def test_extract_chooses_out_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(GRAPH))
@@ -228,6 +246,16 @@ def test_extract_chooses_out_of_a_file(capsys: pytest.CaptureFixture[str], tmp_p
             "optimize FILE:widened --arg x=13x5 --target so",
             2,
             "optimize needs target to be one of numpy, cupy",
+        ),
+        (
+            "optimize FILE:widened --arg x=13x5 --ops gemm",
+            2,
+            "a Target needs names of ops, got 'gemm'; there are",
+        ),
+        (
+            "optimize FILE:widened --arg x=13x5 --ops mul",
+            1,
+            "widened cannot be made for the target numpy with mul",
         ),
         ("optimize FILE:widened --arg x=13x5 --accuracy 0.5", 2, "optimize needs accuracy of at least 1"),
         ("optimize FILE:branching --arg x=13", 1, "FILE:14: bool(t) in `x.sum() > 0` cannot be traced"),
