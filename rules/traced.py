@@ -33,17 +33,32 @@ class Log:
 
 
 def traced(laws: Iterable[Law]) -> tuple[str, tuple[Log, ...]]:
-    """The tables, the rulesets, and one rule a law; and the logs that the rules write."""
-    lines = ["(function name (T) i64 :merge (min old new))"]
-    lines += [f"(ruleset {name})" for name in (*RULESETS, FORGET)]
+    """The tables, and one rule a law in a ruleset of its own; and the logs that the rules write.
+
+    The rulesets of the schedule are made of those of the laws.
+    """
+    laws = tuple(laws)
+    lines = ["(function name (T) i64 :merge (min old new))", f"(ruleset {FORGET})"]
     for name, sorts in CONSTRUCTORS.items():
         lines.append(f"(function id-{name} ({' '.join(sorts)}) i64 :merge (min old new))")
     logs: list[Log] = []
     for law in laws:
         text, found = _traced(law)
-        lines += [*(line for log in found for line in _declared(log)), text]
+        lines += [*(line for log in found for line in _declared(log)), f"(ruleset {ruleset(law)})", text]
         logs += found
+    lines += [combined(name, [law for law in laws if law.direction == name]) for name in RULESETS]
     return "\n".join(lines), tuple(logs)
+
+
+def ruleset(law: Law) -> str:
+    """The ruleset of a law alone."""
+    return f"law-{law.name}"
+
+
+def combined(name: str, laws: Iterable[Law]) -> str:
+    """A ruleset that runs laws side by side."""
+    members = " ".join(ruleset(law) for law in laws)
+    return f"(unstable-combined-ruleset {name} {members})" if members else f"(ruleset {name})"
 
 
 def _declared(log: Log) -> tuple[str, str]:
@@ -61,7 +76,7 @@ def _traced(law: Law) -> tuple[str, list[Log]]:
     ]
     more = " ".join(f"(= {variable} {asks})" for asks, variable in writer.asked.items())
     done = f"{actions} {marks(law.name, actions)} {' '.join(rows)}"
-    rule = f'(rule ({facts} {more}) ({done}) :ruleset {law.direction} :name "{law.name}")'
+    rule = f'(rule ({facts} {more}) ({done}) :ruleset {ruleset(law)} :name "{law.name}")'
     return rule, writer.logs
 
 

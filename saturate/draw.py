@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from string import ascii_lowercase
@@ -126,9 +126,33 @@ def _letters(classes: TermClasses) -> dict[Ix, str]:
     return letters((*leaves, *inner, *summed), names)
 
 
-def picture(made: Sequence[Box]) -> Drawing:
-    """Boxes in rows, an edge from each class to each class that is computed from it."""
+def window(made: Sequence[Box], middle: Iterable[int], hops: int) -> list[Box]:
+    """The classes at most so many steps from some, operands and readers alike; those become the thick ones.
+
+    A way whose operands lie outside is still written, without an edge.
+    """
+    wanted = set(middle)
+    kept = set(wanted)
+    for _ in range(hops):
+        below = {d for c in kept for line in made[c].lines for d in line.needs}
+        above = {c for c, box in enumerate(made) if any(kept & set(line.needs) for line in box.lines)}
+        kept |= below | above
+    place = {c: k for k, c in enumerate(sorted(kept))}
+
+    def inside(line: Line) -> Line:
+        return replace(line, needs=tuple(place[d] for d in line.needs if d in place))
+
+    return [replace(made[c], root=c in wanted, lines=tuple(map(inside, made[c].lines))) for c in sorted(kept)]
+
+
+def picture(made: Sequence[Box], every: bool = False) -> Drawing:
+    """Boxes in rows, an edge from each class to each class that is computed from it.
+
+    A class stands below what its first way needs; with `every`, for a few classes, below what any way needs.
+    """
     alternatives = [[line.needs for line in box.lines] for box in made]
+    if every:
+        alternatives = [[tuple(dict.fromkeys(d for way in ways for d in way))] for ways in alternatives]
     joined = {c: [d for way in ways for d in way] for c, ways in enumerate(alternatives)}
     for c, ways in enumerate(alternatives):
         for d in dict.fromkeys(d for way in ways for d in way):

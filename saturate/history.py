@@ -14,7 +14,7 @@ from saturate.egraph import EGraph, Reader, TermNode
 from saturate.facts import FACTS, Facts
 from saturate.proof import CONSTANT, NORMAL_FORM, UNKNOWN, Proof
 from saturate.rules.law import Law
-from saturate.rules.traced import FORGET, traced
+from saturate.rules.traced import FORGET, combined, traced
 from saturate.signature import CONSTRUCTORS, arguments
 
 Row = tuple[str, tuple[Any, ...]]
@@ -58,6 +58,14 @@ class History(EGraph):
         if changed:
             self._remember(ruleset)
         return changed
+
+    def run_round(self, laws: Iterable[Law]) -> bool:
+        """One round of some of the laws side by side, and the facts that follow; whether anything changed."""
+        self._asked += 1
+        self._run(combined(f"round{self._asked}", laws))
+        before = self.run("facts", saturate=True)
+        changed = self.run(f"round{self._asked}")
+        return self.run("facts", saturate=True) or changed or before
 
     def matches(self, facts: str, variables: Sequence[str], at: Term, target: str) -> list[tuple[int, ...]]:
         """The numbers of terms that the variables stand for where the facts hold and `target` is the class of

@@ -133,8 +133,9 @@ class Writer:
             case "con":
                 return self._con(term, depth)
             case "plus":
-                parts = [self._part(a, depth) for a in sorted(term.args, key=_negative)]
-                return " + ".join(parts).replace("+ −", "− ")
+                texts = ((*_place(a), self._part(a, depth)) for a in term.args)
+                parts = sorted((taken, last, len(text), text) for taken, last, text in texts)
+                return " + ".join(text for *_, text in parts).replace("+ −", "− ")
             case "fn" if term.head == ("recip",):
                 return f"1/{self._factor(term.args[0], depth)}"
             case _:
@@ -165,5 +166,6 @@ class Writer:
         return text if plain or whole else f"({text})"
 
 
-def _negative(term: Term) -> bool:
-    return term.kind == "con" and term.head[0] < 0
+def _place(term: Term) -> tuple[bool, bool]:
+    """Where a member stands in a sum: what is added before what is taken away, numbers after either."""
+    return term.kind == "con" and term.head[0] < 0, term.constant is not None

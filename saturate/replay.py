@@ -89,7 +89,7 @@ class Replay:
     """The e-graph of a leg; `terms` has the term of every value of the lattice that was chosen."""
 
     road: Road
-    number: int
+    leg: Leg
     whole: bool = False
     """Whether the laws run to the end, and not only until the results have met."""
     meaning: Denotation = field(init=False)
@@ -104,23 +104,18 @@ class Replay:
         self.simplified = simplify(self.meaning.terms, [self.meaning.values[v] for v in program.results])
         results = [self.simplified.image[self.meaning.values[v].id] for v in program.results]
         terms, pairs = loaded(results, self.simplified)
-        self.chosen = chosen_terms(self.simplified.terms, self.leg)
+        self.chosen = chosen_terms(self.simplified.terms, self.leg.steps)
         terms = needed([*terms, *self.chosen.values()])
         self.history = History(relevant(self.road.laws, {t.head[0] for t in terms if t.kind == "fn"}))
         self.history.load(terms)
         for a, b in pairs:
             self.history.union(a, b)
-        ends = list(zip(results, (self.chosen[v] for v in self.leg.results), strict=True))
+        ends = list(zip(results, (self.chosen[v] for v in self.leg.results), strict=bool(self.leg.results)))
 
         def met() -> bool:
-            return not self.whole and all(self.history.proof.same(a.id, b.id) for a, b in ends)
+            return not self.whole and bool(ends) and all(self.history.proof.same(a.id, b.id) for a, b in ends)
 
         self.stopped = drive(self.history, self.road.limits, enough=met)
-
-    @property
-    def leg(self) -> Leg:
-        """The search that is walked again."""
-        return self.road.legs[self.number]
 
     def term(self, value: str) -> Term | None:
         """The term of a value of the searched program, with numbers for what is constant; None where nothing
@@ -130,10 +125,10 @@ class Replay:
         return image if image is not None and image.id in self.history.proof.terms else None
 
 
-def chosen_terms(terms: Terms, leg: Leg) -> dict[int, Term]:
-    """The chosen steps as terms of a pool."""
+def chosen_terms(terms: Terms, steps: Iterable[tuple[int, Step, str]]) -> dict[int, Term]:
+    """Chosen steps, operands first, as terms of a pool."""
     found: dict[int, Term] = {}
-    for value, step, dtype in leg.steps:
+    for value, step, dtype in steps:
         found[value] = _term(terms, step, [found[a] for a in step.args], dtype)
     return found
 

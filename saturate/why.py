@@ -9,7 +9,7 @@ from functools import partial
 
 from saturate.algebra import Term
 from saturate.answers import Step, Why, WhyNot, statements_of, steps_of, why_not_of
-from saturate.cse import twins
+from saturate.cse import share, twins
 from saturate.errors import ArgumentError
 from saturate.extract.units import plural
 from saturate.nearest import nearest
@@ -123,8 +123,13 @@ class Questions:
     def replay(self, k: int, whole: bool = False) -> Replay:
         """The k-th search walked again; once for all questions."""
         if (k, whole) not in self._replays:
-            self._replays[k, whole] = Replay(self.road, k, whole)
+            nowhere = Leg(share(self.road.baseline), (), (), {})  # a search that found nothing cheaper
+            legs = self.road.legs or (nowhere,)
+            self._replays[k, whole] = Replay(self.road, legs[k], whole)
         return self._replays[k, whole]
+
+    def _number(self, replay: Replay) -> int:
+        return next((k for k, leg in enumerate(self.road.legs) if leg is replay.leg), 0)
 
     def program_after(self, k: int) -> Program:
         """The program that the k-th search led to."""
@@ -142,7 +147,7 @@ class Questions:
         called = letters(indices_of(every), {t.head[0] for t in every if t.kind == "leaf"})
         if raw:
             return Writer(called, named)
-        after = self.program_after(replay.number)
+        after = self.program_after(self._number(replay))
         for label, value in _labels(after):
             chosen = replay.leg.values.get(_seen(after, value))
             if chosen is not None:
@@ -177,8 +182,6 @@ class Questions:
         law = rule if isinstance(rule, Law) else self._law(rule)
         before, after = self._named(name)
         notes = self._notes(law)
-        if not self.road.legs:
-            raise ArgumentError(f"{self.road.baseline.name} was not searched, so no law was tried on {name}")
         if before is None and after is not None:
             replay = self.replay(len(self.road.legs) - 1, whole=True)
             chosen = replay.leg.values.get(_seen(self.road.program, after))

@@ -25,7 +25,7 @@ LAYERS = (
     "samples observe perturb certificate measure differences check accuracy",
     "progress improve provenance reporting replay answers why optimize rewrite",
     "saturate",
-    "layout draw demos workloads usage named law_command stopwatch cli __main__",
+    "layout draw table alternatives explore demos workloads usage named law_command stopwatch cli __main__",
 )
 """Low to high. A module or package imports only what stands before it, in its line or in an earlier one."""
 

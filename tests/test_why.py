@@ -114,8 +114,19 @@ def test_an_id_of_the_baseline_can_be_asked_for_beside_one_of_the_result() -> No
 def test_without_a_search_nothing_was_changed() -> None:
     best = sat.optimize(softmax, t(5, 7), wrt="x", exact="bitwise")
     assert best.why("x").said == "computed as the program has it: no search found anything cheaper"
-    with pytest.raises(ArgumentError, match="softmax was not searched, so no law was tried on x"):
-        best.why_not("common_factor", "x")
+    found = best.why_not("common_factor", "x")
+    assert found.notes == ("it was not tried: its class is rounding, and exact='bitwise'",)
+
+
+def test_a_fact_that_a_type_brings_lets_a_law_match() -> None:
+    def f(x: Any) -> Any:
+        return np.sqrt(x) * np.sqrt(x)
+
+    found = sat.optimize(f, t(7), check=False).why_not("root_squared", "value")
+    assert found.said == "a = x is not known to be nowhere negative"
+    best = sat.optimize(f, t(7, low=0.0), check=False)
+    assert best.why_not("root_squared", "value").matches
+    assert [step.law for step in best.why("value").steps] == ["root_squared", "product_of_one"]
 
 
 def test_a_chain_is_told_for_a_target_of_few_ops() -> None:

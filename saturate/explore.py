@@ -1,0 +1,310 @@
+"""E-graphs to look at: load a program or a term, run chosen laws, look, ask why, take out alternatives.
+
+A `Graph` never changes: running laws gives another one, so that the cells of a notebook can be run again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from saturate.algebra import Ix, Term
+from saturate.alternatives import Alternative, alternatives
+from saturate.answers import Why, WhyNot, statements_of, steps_of, why_not_of
+from saturate.denote import denote
+from saturate.draw import Box, Drawing, boxes, picture, window
+from saturate.egraph import TermClasses
+from saturate.errors import ArgumentError
+from saturate.extract.units import cost as shown_cost
+from saturate.extract.units import plural, times
+from saturate.grad import grad
+from saturate.history import History
+from saturate.lawbook import WORDS
+from saturate.nearest import nearest
+from saturate.normal import needed, simplify
+from saturate.notation import Writer, indices_of, letters
+from saturate.op import AnyArray, Op, Type
+from saturate.ops.constants import Constant
+from saturate.program import Input, Program
+from saturate.rules import CATALOGUE, ROUNDING, Law
+from saturate.rules.admission import admitted
+from saturate.samples import samples
+from saturate.saturation import Limits, drive
+from saturate.table import Table
+from saturate.trace import trace
+from saturate.worth import Worth
+
+_ID = re.compile(r"[vd]\d+")
+"""Ids of values, which are names only where a text would be long."""
+
+
+@dataclass(frozen=True)
+class _Play:
+    """Laws that were run: some rounds of them side by side, or by the schedule of `optimize`."""
+
+    laws: tuple[Law, ...]
+    rounds: int
+    limits: Limits | None = None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An e-graph: what was loaded under which names, and which laws were run. Made by `load`.
+
+    `names` are those of the user for terms; every method that takes a name takes one of them.
+    """
+
+    title: str
+    names: Mapping[str, Term]
+    inputs: tuple[tuple[Input, tuple[Ix | None, ...]], ...]
+    axes: Mapping[int, tuple[Ix | None, ...]]
+    constants: Mapping[str, Op]
+    _terms: tuple[Term, ...]
+    _equal: tuple[tuple[Term, Term], ...]
+    _plays: tuple[_Play, ...] = ()
+
+    # running laws
+
+    def run(self, laws: Law | Iterable[Law], rounds: int = 1) -> Graph:
+        """The graph after so many more rounds; in a round each law is applied wherever it matches, once."""
+        chosen = (laws,) if isinstance(laws, Law) else tuple(laws)
+        return replace(self, _plays=(*self._plays, _Play(chosen, rounds)))
+
+    def saturate(self, laws: Iterable[Law] | None = None, limits: Limits | None = None) -> Graph:
+        """The graph after the schedule of `optimize`, with the laws that it admits by default."""
+        chosen = admitted(None, ROUNDING) if laws is None else tuple(laws)
+        return replace(self, _plays=(*self._plays, _Play(chosen, 0, limits or Limits())))
+
+    @cached_property
+    def _history(self) -> History:
+        laws = {law.name: law for play in self._plays for law in play.laws}
+        history = History(laws.values())
+        history.load(self._terms)
+        for a, b in self._equal:
+            history.union(a, b)
+        history.run("facts", saturate=True)
+        for play in self._plays:
+            if play.limits is not None:
+                drive(history, play.limits)
+            for _ in range(play.rounds):
+                history.run_round(play.laws)
+        return history
+
+    # looking
+
+    @cached_property
+    def classes(self) -> TermClasses:
+        """The classes as plain data."""
+        return self._history.classes()
+
+    def __repr__(self) -> str:
+        nodes = sum(map(len, self.classes.nodes))
+        laws = sum(row[1] != "0" for row in self.counts)
+        return (
+            f"{self.title}: {plural(nodes, 'e-node')} in {len(self.classes.nodes)} classes, "
+            f"{plural(laws, 'law')} matched"
+        )
+
+    @property
+    def counts(self) -> Table:
+        """The laws that matched: how often, the e-nodes that they made, milliseconds; the rest in one row."""
+        made: dict[str, int] = {}
+        for nodes in self.classes.nodes:
+            for node in nodes:
+                made[node.law] = made.get(node.law, 0) + 1
+        runs = self._history.runs
+        laws = dict.fromkeys(law.name for play in self._plays for law in play.laws)
+        matched = sorted((n for n in laws if n in runs and runs[n].matches), key=lambda n: -runs[n].matches)
+        rows = [
+            (n, str(runs[n].matches), str(made.get(n, 0)), f"{runs[n].seconds * 1e3:.0f}") for n in matched
+        ]
+        if len(rows) < len(laws):
+            rows.append((f"{plural(len(laws) - len(rows), 'other')}", "0", "0", ""))
+        return Table(("law", "matches", "e-nodes", "ms"), tuple(rows), ("matches", "e-nodes", "ms"))
+
+    @property
+    def table(self) -> Table:
+        """The classes: name, indices, what is known of each element, and every way with its law."""
+        rows: list[tuple[str, ...]] = []
+        for box, facts in zip(self._boxes, self.classes.facts, strict=True):
+            known = ", ".join(WORDS.get(fact, fact) for fact in sorted(facts))
+            ways = "\n".join(line.formula + f"   {line.law}" * bool(line.law) for line in box.lines)
+            rows.append((box.name, box.indices, known, ways))
+        return Table(("class", "indices", "every element is", "ways"), tuple(rows))
+
+    @cached_property
+    def _boxes(self) -> list[Box]:
+        return boxes(self.classes, self._called, ())
+
+    @property
+    def _called(self) -> dict[int, str]:
+        """The first name of each class."""
+        called: dict[int, str] = {}
+        for name, term in self.names.items():
+            called.setdefault(self.classes.of_term[term.id], name)
+        return called
+
+    def draw(self, around: str | Sequence[str] = (), hops: int = 1) -> Drawing:
+        """The graph as a picture, or the classes at most so many steps from some values."""
+        names = (around,) if isinstance(around, str) else tuple(around)
+        if not names:
+            return picture(self._boxes)
+        return picture(window(self._boxes, [self._class(name) for name in names], hops), every=True)
+
+    # asking
+
+    def why(self, a: str, b: str) -> Why:
+        """The chain of laws from one value to another, each equation checked on samples."""
+        left, right = self._term(a), self._term(b)
+        chain = self._history.proof.chain(left.id, right.id)
+        title = f"{a} = {b}"
+        if chain is None:
+            return Why(title, "not known: they are in two classes", ())
+        writer = self._writer
+        steps = steps_of(chain, writer, lambda e: max(w.difference(e.left, e.right) for w in self._worths))
+        laws = {law.name: law for play in self._plays for law in play.laws}
+        said = f"by {plural(len(steps), 'step')}" if steps else "one term"
+        return Why(title, said, steps, statements_of(steps, laws))
+
+    def why_not(self, law: Law | str, name: str) -> WhyNot:
+        """The best partial match of a law at a value, and the first condition that fails."""
+        known = {w.name: w for w in (*CATALOGUE, *(w for play in self._plays for w in play.laws))}
+        if isinstance(law, str) and law not in known:
+            raise ArgumentError(f"there is no law {law!r}{_near(law, known)}")
+        asked = known[law] if isinstance(law, str) else law
+        found = nearest(self._history, asked, self._term(name), self._writer)
+        return why_not_of(found, name, self._writer, ())
+
+    def alternatives(self, name: str, count: int = 5) -> tuple[Alternative, ...]:
+        """The cheapest ways to compute a value, each by another last step; they print as programs."""
+        term = self._term(name)
+        axes = self.axes.get(term.id, tuple(sorted(term.free)))
+        found = alternatives(self.classes, self._class(name), axes, self.inputs, self.constants, name)
+        return tuple(found[:count])
+
+    def costs(self, name: str, count: int = 5) -> Table:
+        """The same as a table: cost, also in parts of the cheapest, law of the last step, term."""
+        called = {c: name for c, name in self._called.items() if not _ID.fullmatch(name)}
+        rows: list[tuple[str, ...]] = []
+        found = self.alternatives(name, count)
+        for way in found:
+            named = {t: called[c] for t, c in way.classes.items() if c in called}
+            writer = Writer(letters(indices_of(needed([way.term])), self._leaves), named)
+            part = times(way.cost / (found[0].cost or 1.0))
+            rows.append((shown_cost(way.cost, "ns"), part, way.law, writer.text(way.term)))
+        return Table(("cost", "of the cheapest", "law", name), tuple(rows), ("cost", "of the cheapest"))
+
+    # names
+
+    def _term(self, name: str) -> Term:
+        if name not in self.names:
+            raise ArgumentError(
+                f"{self.title} has no value {name!r}{_near(name, self.names)}; it has {', '.join(self.names)}"
+            )
+        return self.names[name]
+
+    def _class(self, name: str) -> int:
+        return self.classes.of_term[self._term(name).id]
+
+    @property
+    def _leaves(self) -> set[str]:
+        return {given.name for given, _ in self.inputs}
+
+    @cached_property
+    def _writer(self) -> Writer:
+        every = list(self._history.proof.terms.values())
+        named: dict[int, str] = {}
+        ids: dict[int, str] = {}
+        for name, term in self.names.items():
+            if term.kind != "leaf" and term.constant is None:
+                (ids if _ID.fullmatch(name) else named).setdefault(term.id, name)
+        return Writer(letters(indices_of(every), self._leaves), named, ids)
+
+    @cached_property
+    def _worths(self) -> list[Worth]:
+        held = {n: op.array.value for n, op in self.constants.items() if isinstance(op, Constant)}
+        given = [i for i, _ in self.inputs]
+        drawn = [s for seed in range(2) for s in samples(given, seed, 1)]
+        return [Worth(held | self._leaf_values(s.arrays)) for s in drawn]
+
+    def _leaf_values(self, arrays: Sequence[AnyArray]) -> dict[str, AnyArray]:
+        """Arrays by name, with the facts of their leaves."""
+        found: dict[str, AnyArray] = {}
+        for (given, _), array in zip(self.inputs, arrays, strict=True):
+            facts = self.names[given.name].facts if given.name in self.names else frozenset[str]()
+            value = np.abs(array) if "nonneg" in facts else array
+            found[given.name] = value + 0.5 * (value >= 0) if "nonzero" in facts else value
+        return found
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known), 3)
+    return f": is it {' or '.join(near)}?" if near else ""
+
+
+def load(
+    what: Program | Callable[..., Any] | Term | Mapping[str, Term],
+    *types: Type,
+    wrt: Any = None,
+    computed: bool = True,
+) -> Graph:
+    """An e-graph of a program, of a NumPy function over types (with `wrt`, and its gradients), or of terms.
+
+    Terms come with names, or as one term called `term`, and are all of one pool (`saturate.algebra.Terms`).
+    With `computed`, what is constant by computation is a number and terms with equal normal forms are joined
+    before any law runs, as `optimize` does; without, a program stands there as it was traced.
+    """
+    if isinstance(what, Term | Mapping):
+        return _of_terms({"term": what} if isinstance(what, Term) else what)
+    if isinstance(what, Program):
+        return _of_program(what, computed)
+    return _of_program(grad(what, *types, wrt=wrt) if wrt is not None else trace(what, *types), computed)
+
+
+def _of_terms(named: Mapping[str, Term]) -> Graph:
+    terms = needed(named.values())
+    leaves = {t.head[0]: t for t in terms if t.kind == "leaf"}
+    inputs = tuple(
+        (Input(name, f"v{k}", Type(tuple(i.size for i in t.head[1]), t.dtype)), t.head[1])
+        for k, (name, t) in enumerate(leaves.items())
+    )
+    title = ", ".join(named)
+    return Graph(title, {**leaves, **named}, inputs, {}, {}, tuple(terms), ())
+
+
+def _of_program(program: Program, computed: bool) -> Graph:
+    meaning = denote(program)
+    results = [meaning.values[v] for v in program.results]
+    image = {t.id: t for t in meaning.terms.all}
+    equal: tuple[tuple[Term, Term], ...] = ()
+    if computed:
+        simplified = simplify(meaning.terms, results)
+        image, equal = simplified.image, simplified.equal
+    terms = needed([*(image[t.id] for t in results), *(t for pair in equal for t in pair)])
+    loaded = {t.id for t in terms}
+    names: dict[str, Term] = {}
+    axes: dict[int, tuple[Ix | None, ...]] = {}
+    named = [(i.name, i.value) for i in program.inputs] + [
+        (n.label, n.value) for n in program.nodes if n.label
+    ]
+    named += [("value", v) for v in program.outputs] if len(program.outputs) == 1 else []
+    named += [(f"d{name}", v) for name, v in program.gradients] + [(n.value, n.value) for n in program.nodes]
+    for name, value in named:
+        term = image.get(meaning.values[value].id)
+        if term is not None and term.id in loaded:
+            names.setdefault(name, term)
+            axes.setdefault(term.id, meaning.axes[value])
+    inputs = tuple((i, meaning.axes[i.value]) for i in program.inputs)
+    constants: dict[str, Op] = {
+        f"const:{n.op.array.digest}": n.op for n in program.nodes if isinstance(n.op, Constant)
+    }
+    return Graph(program.name, names, inputs, axes, constants, tuple(terms), equal)
+
+
+__all__ = ["Alternative", "Graph", "Table", "load"]
