@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import pi
 
 from saturate.rules.language import Expr, const, exp, fn, recip
-from saturate.rules.law import BOUNDED, DOMAIN, Law, finite, law, nonneg
+from saturate.rules.law import BOUNDED, Law, finite, law, nonneg
 
 
 @law(a="i", where=finite("a") + nonneg("a"))
@@ -18,12 +18,6 @@ def share_of_one(a: Expr) -> tuple[Expr, Expr]:
 def complement_of_share(a: Expr) -> tuple[Expr, Expr]:
     """1 − 1/(1 + a) = a·(1/(1 + a)) where a is not negative: nothing cancels on the right."""
     return const(1) + const(-1) * recip(const(1) + a), a * recip(const(1) + a)
-
-
-@law(a="i", exact=DOMAIN)
-def share_of_exp(a: Expr) -> tuple[Expr, Expr]:
-    """1/(1 + exp(−a)) = exp(a)·(1/(1 + exp(a))); where exp(a) overflows the right side is no number."""
-    return recip(const(1) + exp(-a)), exp(a) * recip(const(1) + exp(a))
 
 
 @law(a="i")
@@ -49,6 +43,5 @@ def erf_is_nearly_a_tanh(a: Expr) -> tuple[Expr, Expr]:
 
 
 LAWS: tuple[Law, ...] = (
-    share_of_one, complement_of_share, share_of_exp, expit_is_a_share, expit_of_minus,
-    erf_is_nearly_a_tanh,
+    share_of_one, complement_of_share, expit_is_a_share, expit_of_minus, erf_is_nearly_a_tanh,
 )  # fmt: skip

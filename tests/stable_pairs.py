@@ -76,15 +76,6 @@ def log_softmax(x: Array) -> Array:
     return z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
 
 
-def sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
-
-
-def sigmoid_by_large_exponentials(x: Array) -> Array:
-    e = np.exp(x)
-    return e / (1 + e)
-
-
 def both_sides(x: Array) -> tuple[Array, Array]:
     return special.expit(x), special.expit(-x)
 
@@ -167,7 +158,6 @@ PAIRS: tuple[Pair, ...] = (
         (-1, 1),
         "domain",
     ),
-    Pair("sigmoid", sigmoid, sigmoid_by_large_exponentials, (t(*VECTOR),), (-1, 1), "domain"),
     Pair(
         "sigmoid of large negatives",
         both_sides,

@@ -124,19 +124,22 @@ def test_the_root_of_a_square_neither_overflows_nor_vanishes(size: str, sign: in
 # Losses
 
 
+LABELS: dict[str, Callable[[int], Array]] = {
+    "one-hot": lambda batch: np.eye(11)[np.arange(batch) % 11],
+    "sum to two": lambda batch: np.full((batch, 11), 2 / 11),
+    "sum to nothing": lambda batch: np.zeros((batch, 11)),
+    "some zero": lambda batch: np.abs(drawn(batch, 11)) * (drawn(batch, 11, seed=1) > 0),
+}
+
+
 @pytest.mark.parametrize(
     ("loss", "scale"), [(cross_entropy, 1.0), (cross_entropy, 1000.0), (cross_entropy_of_softmax, 1.0)]
 )
 @pytest.mark.parametrize("batch", [1, 3, 13])
-@pytest.mark.parametrize("labels", ["one-hot", "sum to two", "sum to nothing", "some zero"])
+@pytest.mark.parametrize("labels", LABELS)
 def test_a_loss_and_its_gradient(loss: Callable[..., Array], scale: float, batch: int, labels: str) -> None:
     """Logits times 1,000, labels that do not sum to one, a batch of one."""
-    t = {
-        "one-hot": lambda: np.eye(11)[np.arange(batch) % 11],
-        "sum to two": lambda: np.full((batch, 11), 2 / 11),
-        "sum to nothing": lambda: np.zeros((batch, 11)),
-        "some zero": lambda: np.abs(drawn(batch, 11)) * (drawn(batch, 11, seed=1) > 0),
-    }[labels]().astype("float32")
+    t = LABELS[labels](batch).astype("float32")
     logits = scale * drawn(batch, 11, seed=2)
     value, gradient = optimized(loss, (batch, 11), (batch, 11))(logits, t)
     assert np.isfinite(value)
