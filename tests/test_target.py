@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from lattices import random_extraction, searched
 from op_checks import run
+from random_programs import random_program
 from running import arguments, joint
 from test_lower import LOADS, assert_same
 
@@ -19,7 +20,7 @@ from saturate.extract.costs import Profile
 from saturate.forms import LOWERINGS
 from saturate.ops import OPS
 from saturate.price import price_program
-from saturate.search import Search, emit
+from saturate.search import Search, emit, search
 from saturate.targeted import spanned
 
 Array = Any
@@ -182,6 +183,28 @@ def test_a_root_is_the_reciprocal_of_a_reciprocal_root() -> None:
         found = best(x)
     np.testing.assert_allclose(found, np.sqrt(x), rtol=1e-15)
     assert np.array_equal(np.signbit(found), np.signbit(np.sqrt(x)))
+
+
+LOST = "broadcast transpose reshape sum vec_dot einsum div sub square neg add mul reciprocal".split()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_for_random_targets(seed: int) -> None:
+    """Made of what the target has or not made, and always worth the same."""
+    program = random_program(seed, 3, 5)
+    rng = np.random.default_rng(seed)
+    arrays = [rng.uniform(0.5, 1.5, i.type.shape) for i in program.inputs]
+    expected = run(program, arrays)
+    plain = search(program, (), sat.Limits(rounds=0))
+    for closest in (False, True):
+        goal = lacking(*(op for op in LOST if rng.random() < 0.35))
+        cells = spanned(plain, goal, closest)
+        made = all(cells.classes.nodes[root] for root in cells.classes.roots)
+        assert made or not closest, "with every op there is always a form"
+        for _ in range(4 * made):
+            lowered = emit(cells, random_extraction(cells.classes, rng))
+            assert closest or not goal.missing(lowered.program)
+            assert_same(run(lowered.program, arrays), expected)
 
 
 # too few ops
