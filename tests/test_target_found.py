@@ -74,6 +74,23 @@ def test_a_mean_and_its_gradient_over_any_axes(
     assert len(backend.invocations) == len(best.program.nodes)
 
 
+@pytest.mark.parametrize("shape", [(3, 5, 7), (31, 101, 53)], ids=str)
+def test_several_means_of_one_operand(shape: tuple[int, int, int]) -> None:
+    """Never dearer than the pass, which shares sums; where the operand is large it is read once a side."""
+
+    def means(x: Array) -> tuple[Array, ...]:
+        return tuple(x.mean(axis=axes) for axes in ((2,), (1, 2), (0, 1, 2), (0,)))
+
+    program = sat.trace(means, sat.Type(shape))
+    best = made_of(program, LINEAR)
+    assert_same(program, best.program, samples(program), "float64")
+    assert price_program(best.program).cost <= price_program(expand_mean_program(program, strict=False)).cost
+    views = {best.program.inputs[0].value}
+    views |= {n.value for n in best.program.nodes if n.op.name == "reshape" and set(n.operands) <= views}
+    reads = [n for n in best.program.nodes if n.op.name == "matmul" and views & set(n.operands)]
+    assert len(reads) == (2 if shape[0] == 31 else 4)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 2)], ids=str)
 def test_a_sum_and_its_gradient(axis: Any, dtype: str) -> None:
