@@ -39,6 +39,8 @@ class Expr:
         return _product(lift(other), self)
 
     def __truediv__(self, other: Expr | float) -> Expr:
+        if isinstance(other, int | float) and other != 0:
+            return _product(Num(1 / Fraction(other)), self)
         return _product(self, recip(lift(other)))
 
     def __rtruediv__(self, other: float) -> Expr:

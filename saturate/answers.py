@@ -38,6 +38,11 @@ class Step:
         """Whether both sides were equal on every sample."""
         return self.error <= ALLOWED and all(s.holds for chain in self.inside for s in chain)
 
+    @property
+    def shown(self) -> bool:
+        """Whether there is something to read: sides that are written differently, here or inside."""
+        return self.left != self.right or any(s.shown for chain in self.inside for s in chain)
+
     def every(self) -> Iterator[Step]:
         """The step and those inside it."""
         for chain in self.inside:
@@ -47,13 +52,16 @@ class Step:
 
 
 class _Text:
-    """Values that print as text, and in a notebook as preformatted text."""
+    """Values that show themselves as text, and in a notebook as preformatted text."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Why(_Text):
     """The equations from the program's form of a value to the chosen one; `said` says what came of it."""
 
@@ -79,9 +87,9 @@ class Why(_Text):
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.said}"]
-        if self.steps:
+        if any(step.shown for step in self.steps):
             lines += [f"      {self.steps[0].left}", *_chain(self.steps, "    ")]
-            count = sum(1 for step in self.steps for _ in step.every())
+            count = sum(inner.left != inner.right for step in self.steps for inner in step.every())
             verdict = f"hold{'s' * (count == 1)}" if self.holds else "DO NOT ALL HOLD"
             far = shown_error(self.error)
             lines += ["", f"{plural(count, 'equation')} {verdict} on samples, to {far} of scale"]
@@ -94,7 +102,7 @@ def _chain(steps: tuple[Step, ...], indent: str) -> list[str]:
     lines: list[str] = []
     for step in steps:
         for inner in step.inside:
-            if any(s.left != s.right for s in inner):
+            if any(s.shown for s in inner):
                 named = f"{inner[0].name} = " if inner[0].name else ""
                 lines += [f"{indent}  where {named}{inner[0].left}", *_chain(inner, f"{indent}      ")]
         if step.left != step.right:
@@ -102,7 +110,7 @@ def _chain(steps: tuple[Step, ...], indent: str) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WhyNot(_Text):
     """The best partial match of a law at a value: how many conditions hold at once, and the first that fails.
 

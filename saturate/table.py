@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Rows of words under headings; `numbers` are the columns that stand on the right."""
 
@@ -32,6 +32,9 @@ class Table:
         widths = [max(len(line[k]) for line in lines) for k in range(len(self.headings))]
         right = [heading in self.numbers for heading in self.headings]
         return "\n".join(_aligned(line, widths, right) for line in lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         sides = ["right" if heading in self.numbers else "left" for heading in self.headings]

@@ -289,8 +289,9 @@ class _Walk:
             after = self.questions.program_after(k)
             value = after.results[result] if result is not None else _with(leg, chosen, after)
         else:
-            how = f"from the program's form to the chosen one in {plural(len(steps), 'step')}"
-            self.said = how if steps else "computed as the program has it"
+            seen = sum(step.shown for step in steps)
+            how = f"from the program's form to the chosen one in {plural(seen, 'step')}"
+            self.said = how if seen else "computed as the program has it"
         return tuple(steps)
 
     def _leg(self, k: int, value: str, result: int | None) -> tuple[list[Step], int | None]:
