@@ -37,10 +37,10 @@ Form = tuple[Op, tuple[int, ...], str]
 
 
 class Forms:
-    """Forms of elementwise steps over the values of a lattice; `has` says which ops there are."""
+    """Forms of elementwise steps over the values of a lattice; `lacks` says which ops the target misses."""
 
-    def __init__(self, lattice: Lattice, has: Callable[[str], bool]) -> None:
-        self._lattice, self._has = lattice, has
+    def __init__(self, lattice: Lattice, lacks: Callable[[str], bool]) -> None:
+        self._lattice, self._lacks = lattice, lacks
 
     def of(self, step: Step, free: frozenset[Ix], dtype: str) -> Iterator[Form]:
         """The ops that make the step's value, with operands and law, whether the target has them or not."""
@@ -53,7 +53,7 @@ class Forms:
                 yield Mul(), args * 2, law
             case "div":
                 yield Div(), args, law
-                if not self._has("div"):
+                if self._lacks("div"):
                     yield Mul(), self.factors(step, dtype), "quotient_as_product"
             case "add" | "sub" | "plus" | "minus":
                 yield from self._sums(step, dtype)
@@ -84,18 +84,18 @@ class Forms:
         law, args = step.law, step.args
         if step.kind == "add":
             yield Add(), args, law
-            if not self._has("add"):
+            if self._lacks("add"):
                 yield Sub(), (args[0], self._minus(args[1], dtype)), "sum_as_difference"
         elif step.kind == "sub":
             yield Sub(), args, law
-            if not self._has("sub"):
+            if self._lacks("sub"):
                 yield Add(), (args[0], self._minus(args[1], dtype)), "difference_as_sum"
         else:
             k = float(step.head[0])
             if step.kind == "minus":
                 yield Sub(left_literal=k), args, law
                 args, law = (self._minus(args[0], dtype),), "difference_as_sum"
-                if self._has("sub"):
+                if not self._lacks("sub"):
                     return
             if k < 0:
                 yield Sub(right_literal=-k), args, law
@@ -107,7 +107,7 @@ class Forms:
         (a,) = step.args
         yield Div(left_literal=float(k)), (a,), step.law
         if k != 1:
-            if not self._has("div"):
+            if self._lacks("div"):
                 below = self._made(Step("over", (Fraction(1),), (a,), ""), dtype)
                 yield Mul(right_literal=float(k)), (below,), "quotient_as_product"
             return
@@ -120,7 +120,7 @@ class Forms:
         op = function(step, dtype)
         if op.type(*(Type((), self._lattice.dtype[a]) for a in step.args)).dtype == dtype:
             yield op, step.args, step.law  # a literal beside float32 may make float64 in SciPy
-        if step.head[0] == "sqrt" and not self._has("sqrt"):
+        if step.head[0] == "sqrt" and self._lacks("sqrt"):
             root = self._lattice.made(step, self._lattice.free[step.args[0]], dtype)
             yield (
                 Reciprocal(),

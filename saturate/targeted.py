@@ -78,9 +78,10 @@ def _refusal(closest: Search, target: Target) -> TargetError:
     nodes = target.missing(lowered.program)
     lacking = ", ".join(dict.fromkeys(node.op.name for node in nodes))
     lines = "; ".join(_line(node) for node in nodes[:SHOWN]) + (" …" if len(nodes) > SHOWN else "")
-    values = ", ".join(dict.fromkeys(_named(closest, lowered, node) for node in nodes))
+    values = list(dict.fromkeys(_named(closest, lowered, node) for node in nodes))
+    need = f"{', '.join(values)} need{'s' if len(values) == 1 else ''}"
     return TargetError(
-        f"{closest.baseline.name} cannot be made for the target {target}: {values} needs {lacking}; the "
+        f"{closest.baseline.name} cannot be made for the target {target}: {need} {lacking}; the "
         f"closest form found has {lines}"
     )
 

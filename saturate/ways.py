@@ -43,7 +43,7 @@ class Ways(Products):
     ) -> None:
         super().__init__(lattice, cells, order)
         self._leaves, self._constants = leaves, constants
-        self.forms = Forms(lattice, cells.has)
+        self.forms = Forms(lattice, cells.target.lacks)
 
     def of(self, value: int, layout: Layout) -> Iterator[Way]:
         """Every way to make the value in the layout."""
@@ -249,7 +249,7 @@ class Ways(Products):
             yield Way(VecDot(), tuple(self.arg(v, deep, shape) for v in (a, b)), law)
         if frees[0] == frees[1] and self.cells.has("einsum") and None not in layout:
             yield self._einsum((a, b), summed, layout, law)
-        if plain and not (self.cells.has("matmul") and self.turns):
+        if plain and (self.cells.target.lacks("matmul") or not self.turns):
             mul = Step("mul", (), (a, b), "") if a != b else Step("square", (), (a,), "")
             whole = self.lattice.made(mul, frees[0] | frees[1], self.lattice.dtype[a])
             yield from self._sum(whole, summed, layout, "contraction_as_sum")
