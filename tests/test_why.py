@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from notebook_display import shown
+from optimized import NAMES as WORKLOAD_NAMES
 from optimized import optimized
 from workloads import layer_norm, softmax, t
 
@@ -21,13 +22,9 @@ from saturate.rules.law import finite
 from saturate.why import LOWERED, UNTOLD
 
 NAMES = {law.name for law in CATALOGUE} | {CONGRUENCE, CONSTANT, LOWERED}
-LOADS = (
-    "softmax", "logsumexp", "cross_entropy_of_softmax", "logistic_regression", "mlp_relu", "ridge",
-    "layer_norm", "trace_of_product", "chain3",
-)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOADS)
+@pytest.mark.parametrize("name", WORKLOAD_NAMES)
 def test_every_result_has_a_chain_of_true_equations(name: str) -> None:
     best = optimized(name, "float64")
     for result in ("value", *(gradient for gradient, _ in best.baseline.gradients)):
@@ -40,6 +37,18 @@ def test_every_result_has_a_chain_of_true_equations(name: str) -> None:
         for step in (inner for outer in found.steps for inner in outer.every()):
             assert step.law in NAMES or step.law.startswith(NORMAL_FORM), step
             assert step.law != UNTOLD
+
+
+@pytest.mark.parametrize("name", ["softmax", "layer_norm", "logistic_regression"])
+def test_every_name_has_an_answer(name: str) -> None:
+    best = optimized(name, "float64")
+    labels = [n.label for n in (*best.baseline.nodes, *best.program.nodes) if n.label]
+    ids = [n.value for n in best.program.nodes] + [f"baseline:{n.value}" for n in best.baseline.nodes]
+    for asked in (*labels, *ids):
+        found = best.why(asked)
+        assert found.holds
+        assert found.said
+        assert UNTOLD not in {inner.law for step in found.steps for inner in step.every()}
 
 
 def test_the_backward_of_a_softmax_is_told() -> None:
