@@ -14,6 +14,7 @@ from saturate.algebra import Ix
 from saturate.cse import share
 from saturate.improve import Improved
 from saturate.lower import Lowered
+from saturate.op import Type
 from saturate.ops.structure import Reshape, Transpose
 from saturate.passes.records import RANK_PRESERVING, RANK_REDUCING, MeanExpansionRegion
 from saturate.program import Node, Program
@@ -98,9 +99,14 @@ def _places(lowered: Lowered, result: Program) -> dict[str, Known]:
             number, order = found[node.operands[0]]
             if isinstance(node.op, Reshape):
                 found[node.value] = number, order
-            elif isinstance(node.op, Transpose) and len(order) == node.type.rank:
+            elif isinstance(node.op, Transpose) and _whole(result.types[node.operands[0]], order):
                 found[node.value] = number, tuple(order[k] for k in node.op.permutation)
     return found
+
+
+def _whole(kind: Type, order: tuple[Ix, ...]) -> bool:
+    """Whether the axes of an array are these indices, none merged and none of size one."""
+    return kind.shape == tuple(i.size for i in order)
 
 
 def regions(
