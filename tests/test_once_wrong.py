@@ -28,6 +28,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Type, ...]]] = {
         lambda x: np.sum(special.xlogy(x, x)),
         (Type((5, 7), "float32", 0.1, 9.0),),
     ),
+    "a quotient of differences of what is large": (
+        lambda x, y: np.where(x > 0, x, y * y * 1e8),
+        (Type((4,)), Type((4,))),
+    ),
     "a matrix and its transpose in one sum": (lambda x: np.sum(x * x.T) + np.trace(x @ x), (Type((5, 5)),)),
 }
 

@@ -1,0 +1,48 @@
+"""Random programs through the whole road: as near to a wider reference as the baseline, and checked."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz_programs import STEPS, fuzz_program
+
+import saturate as sat
+from saturate.samples import samples
+
+COUNT = 100
+"""Programs here; `python benchmarks/fuzz.py` runs 2,000, with the default limits."""
+LIMITS = sat.Limits(rounds=2, nodes=500)
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_a_random_program_is_no_worse_than_its_baseline(seed: int) -> None:
+    """At most four times the baseline's error and 16 ulp of scale, as the check says; never dearer."""
+    program = fuzz_program(seed)
+    data = [sample.arrays for sample in samples(program.inputs, seed, 3)]
+    best = sat.optimize(program, limits=LIMITS, samples=data, check=False)
+    assert best.report.after.cost <= best.report.before.cost
+    certificate = best.check(trials=3, seed=1)
+    assert certificate.passed, f"{certificate}\n{program}"
+
+
+def test_the_programs_are_what_they_are_meant_to_be() -> None:
+    programs = [fuzz_program(seed) for seed in range(COUNT)]
+    assert all(len(p.nodes) >= STEPS for p in programs)
+    assert sum(len(p.outputs) > 1 for p in programs) > COUNT // 2
+    assert sum(bool(p.gradients) for p in programs) > COUNT // 2
+    ranks = {len(t.shape) for p in programs for t in p.types.values()}
+    assert ranks >= {0, 1, 2, 3}
+    assert any(1 in t.shape for t in programs[0].types.values())
+    shared = [p for p in programs if any(len(r) > 2 for r in p.readers.values())]
+    assert len(shared) == COUNT
+    ops = {type(n.op).__name__ for p in programs for n in p.nodes}
+    assert ops >= {
+        "Matmul",
+        "Max",
+        "Mean",
+        "Where",
+        "Logaddexp",
+        "Hypot",
+        "Concatenate",
+        "Transpose",
+        "Log1p",
+    }
