@@ -281,9 +281,9 @@ class Lowering:
             wanted = tuple(i for group in groups for i in group)
             return self._reshaped(self._transposed(given, order, wanted), merged)
         given = self._reshaped(given, tuple(prod(i.size for i in block) for block in held))
-        wanted = [held.index(block) for block in blocks if block]
-        if wanted != sorted(wanted):
-            given = self._view(Transpose(tuple(wanted)), given)
+        moved = [held.index(block) for block in blocks if block]
+        if moved != sorted(moved):
+            given = self._view(Transpose(tuple(moved)), given)
         return self._reshaped(given, merged)
 
     def _opaque(self, step: Step) -> tuple[Value, Order]:
@@ -356,7 +356,7 @@ def wishes(lattice: Lattice, choice: Mapping[int, int], roots: Sequence[Root]) -
 
     for root in roots:
         wish(root.value, root.axes)
-    for value, index in reversed(choice.items()):
+    for value, index in reversed(list(choice.items())):
         step = lattice.steps[value][index]
         if step.kind == "opaque":
             for arg, axes in zip(step.args, step.head[2], strict=True):
