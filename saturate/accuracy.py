@@ -79,6 +79,18 @@ class Judge:
             worst = [run for run in runs if not judged("", failed[0], [run], self._rule).passed]
             return _Culprit(found, lowered, barred, self.reference).find(worst[0].sample, rows[failed[0]])
 
+    def accepts(self, program: Program) -> bool:
+        """Whether a program is accurate enough; keeps the figures of one that is."""
+        if not self.samples:
+            return True
+        with np.errstate(all="ignore"):
+            runs = [self._run(program, run) for run in self._runs]
+            rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]
+        passed = all(row.passed for row in rows)
+        if passed:
+            self.rows = tuple(rows)
+        return passed
+
     def _names(self) -> list[str]:
         return [
             *(f"value {k}" for k in range(len(self.baseline.outputs))),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
@@ -110,6 +110,21 @@ class Certificate:
             lines += _table(rows)
         lines += [f"assumes: {a}" for a in self.assumptions]
         return "\n".join(lines)
+
+
+def with_parts(whole: Certificate, parts: Mapping[str, Certificate]) -> Certificate:
+    """The certificate of a long program with the worst result of each of its windows."""
+    rows = [
+        replace(worst, name=f"{name}: {worst.name}")
+        for name, part in parts.items()
+        for worst in [max(part.results, key=_strain)]
+    ]
+    passed = whole.passed and all(part.passed for part in parts.values())
+    return replace(whole, passed=passed, results=(*whole.results, *rows))
+
+
+def _strain(row: ResultCheck) -> tuple[bool, float]:
+    return not row.passed, row.error / row.tolerance if row.tolerance else row.error
 
 
 def _verdict(passed: bool) -> str:

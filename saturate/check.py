@@ -20,7 +20,7 @@ from saturate.program import Program
 from saturate.runners import RUNNERS
 from saturate.runners.evaluate import evaluate
 from saturate.runners.runner import Runner
-from saturate.samples import KINDS, Sample, samples
+from saturate.samples import KINDS, MILD, Sample, samples
 
 FACTOR = 4.0
 """The optimized program may be so many times farther from the reference than the baseline."""
@@ -30,8 +30,6 @@ UNREFERENCED = 2.0**16
 """The same number where the reference has no more digits than the program, and so an error of its own."""
 PERTURBED = 2
 """So many times the baseline is measured with moved roundings too: at one point it can be right by luck."""
-MILD = ("normal", "ties", "zeros")
-"""Where another form of the baseline must be right before its errors are believed elsewhere."""
 HOSTILE = ("offset 1e4", "offset -1e4", "scale 1e3", "scale 1e-3", "mixed")
 """Kinds of samples on which the errors of another form of the baseline count: there it is right by luck."""
 LONG_FLOPS = 1e8
@@ -49,6 +47,7 @@ def check(
     factor: float = FACTOR,
     also: Sequence[Program] = (),
     bound: float = 0.0,
+    kinds: Sequence[str] = KINDS,
 ) -> Certificate:
     """Run `program` and `baseline` on the examples and on `trials` drawn samples, and compare.
 
@@ -70,7 +69,7 @@ def check(
     dtype = reference_dtype(baseline)
     reference = lift(baseline, dtype)
     rule = Rule(factor, ulps(baseline, dtype), holds_infinities(baseline), bound)
-    drawn = samples(baseline.inputs, seed, trials, examples)
+    drawn = samples(baseline.inputs, seed, trials, examples, kinds)
     with np.errstate(all="ignore"):
         also = trusted(baseline, also, rule, examples)
         runs = [_run(made, baseline, reference, s, also) for s in drawn]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from saturate.certificate import DifferenceCheck
+from saturate.cse import share
 from saturate.lift import lifted_array
 from saturate.measure import Rule, Run
 from saturate.op import AnyArray, Type
@@ -22,6 +23,8 @@ ALLOWED = 1e-4
 """The share of a directional derivative by which the difference quotient may miss it."""
 CONCLUSIVE = 1e-2
 """A quotient whose own error may be a larger share says nothing."""
+GROUPS = 24
+"""So many groups of arguments are moved, each at once: where there are no more, each argument alone."""
 SAMPLES = 3
 """So many smooth samples are tried, in two directions each."""
 
@@ -48,16 +51,19 @@ def _of_output(
     reference: Program, output: str, runs: Sequence[Run], rule: Rule
 ) -> tuple[DifferenceCheck, ...]:
     smooth = [run for run in runs if run.sample.kind in SMOOTH][:SAMPLES]
-    value = replace(reference, outputs=(output,), gradients=())
+    value = share(replace(reference, outputs=(output,), gradients=()))
+    noises = [_noise(value, _lifted(value, run)) for run in smooth]
     slots = {given.name: slot for slot, given in enumerate(reference.inputs)}
+    names = [name for name, _ in reference.gradients]
     checks: list[DifferenceCheck] = []
-    for k, (name, _) in enumerate(reference.gradients, start=len(reference.outputs)):
+    for first in range(min(GROUPS, len(names))):
+        group = {slots[names[k]]: k + len(reference.outputs) for k in range(first, len(names), GROUPS)}
         found = [
-            _compared(value, slots[name], k, run, run.tolerance(k, rule), aligned)
-            for run in smooth
+            _compared(value, group, run, rule, noise, aligned)
+            for run, noise in zip(smooth, noises, strict=True)
             for aligned in (True, False)
         ]
-        checks.append(_verdict(f"gradient {name}", found))
+        checks.append(_verdict(f"gradient {', '.join(names[first::GROUPS])}", found))
     return tuple(checks)
 
 
@@ -87,24 +93,42 @@ def _verdict(name: str, found: Sequence[_Compared]) -> DifferenceCheck:
     )
 
 
-def _compared(value: Program, slot: int, k: int, run: Run, tolerance: float, aligned: bool) -> _Compared:
-    """One gradient in one direction, in units of the gradient's norm or of the derivative, what is larger."""
+def _lifted(value: Program, run: Run) -> list[AnyArray]:
     dtype = value.types[value.outputs[0]].dtype
-    arrays = [lifted_array(a, dtype) for a in run.sample.arrays]
-    x, step = arrays[slot], _step(arrays[slot])
-    rng = np.random.default_rng([run.sample.number, slot, aligned])
-    u = rng.standard_normal(x.shape).astype(dtype)
-    u = np.abs(u) * np.sign(run.reference[k]) if aligned else u
-    u = np.where(_free(value.inputs[slot].type, x, step) & np.isfinite(run.reference[k]), u, 0)
-    slope, off = _slope(value, arrays, slot, u, step)
-    true, found = (np.where(u == 0, 0, g.astype(dtype)) for g in (run.reference[k], run.optimized[k]))
-    size = max(float(np.sqrt(np.sum(true * true))), abs(float(np.sum(true * u))))
-    unit = size or 1.0
+    return [lifted_array(a, dtype) for a in run.sample.arrays]
+
+
+def _compared(
+    value: Program, group: Mapping[int, int], run: Run, rule: Rule, noise: float, aligned: bool
+) -> _Compared:
+    """The gradients of some inputs in one direction, in units of their norm or of the derivative, what is
+    larger; `group` names results by inputs. Each input moves in proportion to its own size.
+    """
+    arrays = _lifted(value, run)
+    steps = {slot: _step(arrays[slot]) for slot in group}
+    h = max(steps.values())
+    moves: dict[int, AnyArray] = {}
+    square = true_slope = found_slope = room = 0.0
+    for slot, k in group.items():
+        x, true = arrays[slot], run.reference[k]
+        rng = np.random.default_rng([run.sample.number, slot, aligned])
+        u = rng.standard_normal(x.shape).astype(x.dtype)
+        u = np.abs(u) * np.sign(true) if aligned else u
+        u = np.where(_free(value.inputs[slot].type, x, steps[slot]) & np.isfinite(true), u, 0)
+        u = u * (steps[slot] / h)
+        moves[slot] = u
+        gradients = [np.where(u == 0, 0, g.astype(x.dtype)) for g in (true, run.optimized[k])]
+        weight = steps[slot] / h
+        square += float(np.sum(gradients[0] * gradients[0])) * weight * weight
+        true_slope += float(np.sum(gradients[0] * u))
+        found_slope += float(np.sum(gradients[1] * u))
+        room += run.tolerance(k, rule) * float(np.sum(np.abs(u)))
+    slope, off = _slope(value, arrays, moves, h, noise)
+    unit = max(float(np.sqrt(square)), abs(true_slope)) or 1.0
     allowed = ALLOWED + off / unit
-    errors = [abs(slope - float(np.sum(g * u))) / unit for g in (true, found)]
-    sure = bool(np.isfinite([slope, off, size, *errors]).all() and off <= CONCLUSIVE * unit)
-    room = tolerance * float(np.sum(np.abs(u))) / unit
-    return _Compared(errors[0], errors[1], allowed, allowed + room, sure, str(run.sample))
+    errors = [abs(slope - true_slope) / unit, abs(slope - found_slope) / unit]
+    sure = bool(np.isfinite([slope, off, square, *errors]).all() and off <= CONCLUSIVE * unit)
+    return _Compared(errors[0], errors[1], allowed, allowed + room / unit, sure, str(run.sample))
 
 
 def _step(x: AnyArray) -> float:
@@ -122,20 +146,19 @@ def _free(type: Type, x: AnyArray, step: float) -> AnyArray:
 
 
 def _slope(
-    value: Program, arrays: Sequence[AnyArray], slot: int, u: AnyArray, step: float
+    value: Program, arrays: Sequence[AnyArray], moves: Mapping[int, AnyArray], step: float, noise: float
 ) -> tuple[float, float]:
-    """The derivative along u by two central differences, and a bound of its error."""
+    """The derivative along the moves by two central differences, and a bound of its error."""
     quotients: list[Any] = []
     for h in (step, step / 2):
-        high, low = (_value(value, _moved(arrays, slot, t * u), evaluate) for t in (h, -h))
+        high, low = (_value(value, _moved(arrays, moves, t), evaluate) for t in (h, -h))
         quotients.append((high - low) / (2 * h))
     wide, narrow = quotients
-    noise = _noise(value, arrays)
     return float((4 * narrow - wide) / 3), float(abs(narrow - wide)) + 4 * noise / step
 
 
-def _moved(arrays: Sequence[AnyArray], slot: int, step: AnyArray) -> list[AnyArray]:
-    return [*arrays[:slot], arrays[slot] + step, *arrays[slot + 1 :]]
+def _moved(arrays: Sequence[AnyArray], moves: Mapping[int, AnyArray], h: float) -> list[AnyArray]:
+    return [x + h * moves[k] if k in moves else x for k, x in enumerate(arrays)]
 
 
 def _value(value: Program, arrays: Sequence[AnyArray], run: Callable[..., tuple[Any, ...]]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from saturate.accuracy import Verdict
 from saturate.cse import share
@@ -20,6 +21,7 @@ from saturate.saturation import INTERRUPTED, SATURATED, Limits
 from saturate.search import Search, emit, extract, search
 from saturate.target import Target
 from saturate.targeted import targeted
+from saturate.windows import Window
 
 PASSES = 4
 """A result is searched again at most this often."""
@@ -59,6 +61,26 @@ class Improved:
     passes: tuple[Pass, ...]
     barred: tuple[str, ...]
     notes: tuple[str, ...]
+    last: tuple[Pass, ...] = ()
+    """The last pass of each window of the program, which is one where the program is not long."""
+    parts: tuple[Part, ...] = ()
+    """The windows of a long program; one that is not long has none."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A window of a long program, what was found for it, and what is known of it.
+
+    `made` says which value of the whole result a value of the window's result is; `plain` is the window
+    without its zeros, `facts` and `examples` are those it was searched and measured with.
+    """
+
+    window: Window
+    improved: Improved
+    plain: Program
+    facts: FactsOf
+    examples: Sequence[Any]
+    made: Mapping[str, str]
 
 
 @dataclass
@@ -91,7 +113,8 @@ class _Improver:
                 )
         except KeyboardInterrupt:
             self._note(STOPPED)
-        return Improved(current, origins, tuple(self.found), tuple(self.barred), tuple(self.notes))
+        found = tuple(self.found)
+        return Improved(current, origins, found, tuple(self.barred), tuple(self.notes), found[-1:])
 
     def _once(self, current: Program, origins: Mapping[str, str]) -> tuple[Program, dict[str, str]] | None:
         before = price_program(current, self.profile).cost

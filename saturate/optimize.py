@@ -1,191 +1,46 @@
-"""`optimize`: the whole road from a NumPy function to a checked callable, and what it returns."""
+"""`optimize`: the whole road from a NumPy function to a checked callable."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from saturate.accuracy import Judge
-from saturate.answers import Why, WhyNot
 from saturate.arguments import Signature, signature
+from saturate.asked import asked
 from saturate.autodiff import gradient_program
-from saturate.certificate import Certificate
-from saturate.check import check as check_program
 from saturate.cse import share
 from saturate.denote import input_facts
 from saturate.errors import ArgumentError
 from saturate.extract import EXTRACTORS
-from saturate.extract.report import Report
 from saturate.facts import FINITE, NONNEG, NONZERO, Facts
-from saturate.forms import LOWERINGS
 from saturate.improve import STOPPED, Improved, improve
 from saturate.observe import assumptions, observed
 from saturate.op import AnyArray, Type
+from saturate.optimized import Optimized, bound_of
 from saturate.passes.records import ExpansionResult
+from saturate.piecewise import Piecewise, Whole
 from saturate.program import Program
 from saturate.progress import progress
-from saturate.provenance import RewriteRegion, provenance
-from saturate.replay import road
+from saturate.provenance import provenance
 from saturate.reporting import report_of
 from saturate.rules import EXACTNESS, Law
 from saturate.rules.admission import admitted, insisted
-from saturate.runners import RUNNERS, Runner
-from saturate.samples import Sample
+from saturate.runners import RUNNERS
+from saturate.samples import KINDS, MILD, Sample
 from saturate.samples import samples as draw
 from saturate.saturation import Limits
 from saturate.search import without_zeros
-from saturate.source import source as source_text
-from saturate.split import COTANGENT, Split, split
 from saturate.target import Target
 from saturate.targeted import require
-from saturate.why import Questions
+from saturate.windows import windows
 
 MEASURED_ELEMENTS = 20_000_000
 """Samples for the accuracy price are drawn until arguments of about this many elements were measured."""
-
-
-@dataclass(frozen=True)
-class Optimized:
-    """The cheapest program found: a callable, readable source, a report and a check.
-
-    `rewritten` holds the `program` that runs and the records of what was rewritten, its `provenance`;
-    `baseline` is the program as traced and differentiated, and `same` names values of it by values of
-    `program`. Called with the function's own arguments it returns the value; with gradients asked for,
-    `(value, gradients)`, where a value that is not a scalar needs its `cotangent`. Arguments are never
-    written to, and no result shares memory with an argument.
-    """
-
-    rewritten: ExpansionResult[RewriteRegion]
-    baseline: Program
-    target: Target
-    report: Report
-    laws: dict[str, str]
-    same: dict[str, str]
-    _rules: tuple[Law, ...]
-    _signature: Signature
-    _examples: tuple[Any, ...]
-    _plain: tuple[Program, ...]
-    _questions: Questions
-
-    @property
-    def program(self) -> Program:
-        """What runs."""
-        return self.rewritten.program
-
-    @property
-    def provenance(self) -> tuple[RewriteRegion, ...]:
-        """Regions rewritten, in program order: nodes of `baseline`, nodes of `program`, and laws."""
-        return self.rewritten.regions
-
-    @cached_property
-    def _runner(self) -> Runner:
-        return RUNNERS[self.target.runner](self.program)
-
-    @cached_property
-    def _halves(self) -> tuple[Split, Runner, Runner]:
-        halves = split(self.program, broadcasts=not self.target.lacks("broadcast"))
-        make = RUNNERS[self.target.runner]
-        return halves, make(halves.forward), make(halves.backward)
-
-    def __call__(self, *args: Any, cotangent: Any = None, **named: Any) -> Any:
-        """The value, or `(value, gradients)`; raises `ArgumentError` where arguments do not fit."""
-        if cotangent is not None and COTANGENT in self._signature.arguments:
-            named = {**named, COTANGENT: cotangent}
-        given = self._signature.inputs(args, named)
-        if self._needs_cotangent:
-            given[COTANGENT] = self._cotangent(cotangent)
-        elif cotangent is not None and COTANGENT not in self._signature.arguments:
-            raise ArgumentError(
-                f"{self.program.name} takes no cotangent: its value is a scalar, or no gradient was asked "
-                "for; scale the gradients, or call backward(residuals, cotangent)"
-            )
-        results = self._runner(**given)
-        count = len(self.program.outputs)
-        value = self._signature.value(results[:count])
-        return (value, self._signature.gradients(results[count:])) if self.program.gradients else value
-
-    @property
-    def _needs_cotangent(self) -> bool:
-        """Whether the cotangent is an input that is no argument of the function or program that was given."""
-        taken = COTANGENT in self._signature.arguments
-        return not taken and any(i.name == COTANGENT for i in self.program.inputs)
-
-    def _cotangent(self, cotangent: Any) -> Any:
-        if cotangent is None:
-            kind = self.program.types[self.program.outputs[0]]
-            raise ArgumentError(
-                f"{self.program.name} needs the cotangent of its value, an array {kind}: pass cotangent=…"
-            )
-        return cotangent
-
-    def forward(self, *args: Any, **named: Any) -> tuple[Any, tuple[Any, ...]]:
-        """`(value, residuals)`: the value, and what `backward` reads."""
-        self._needs_gradients("forward")
-        _, forward, _ = self._halves
-        given = self._signature.inputs(args, named, without=COTANGENT)
-        results = forward(**{i.name: given[i.name] for i in forward.program.inputs})
-        count = len(self.program.outputs)
-        return self._signature.value(results[:count]), tuple(results[count:])
-
-    def backward(self, residuals: Sequence[Any], cotangent: Any = None) -> Any:
-        """The gradients, given the residuals of `forward` and the cotangent of the value; that of a scalar
-        is 1 unless given.
-        """
-        self._needs_gradients("backward")
-        halves, _, backward = self._halves
-        if cotangent is None:
-            scalar = not self.baseline.types[self.baseline.outputs[0]].shape
-            cotangent = 1.0 if scalar else self._cotangent(None)
-        if len(residuals) != len(halves.residuals):
-            raise ArgumentError(
-                f"backward needs the {len(halves.residuals)} residuals that forward returned, "
-                f"got {len(residuals)}"
-            )
-        return self._signature.gradients(backward(*residuals, cotangent))
-
-    def _needs_gradients(self, who: str) -> None:
-        if not self.program.gradients:
-            raise ArgumentError(f"{who} needs gradients, and none were asked for: pass wrt= to optimize")
-
-    def source(self, style: Literal["numpy", "cupy"] = "numpy") -> str:
-        """Python text that runs alone with NumPy (or CuPy), equal to the runner bit for bit on one thread."""
-        statements = {law.name: law.doc.splitlines()[0] for law in self._rules} | LOWERINGS
-        comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
-        return source_text(self.program, style=style, comments=comments)
-
-    def why(self, name: str) -> Why:
-        """The laws from the baseline's form of a value to the chosen one; `Questions.why` has the names."""
-        return self._questions.why(name)
-
-    def why_not(self, rule: str | Law, name: str) -> WhyNot:
-        """The best partial match of a law at a value, and the first of its conditions that fails."""
-        return self._questions.why_not(rule, name)
-
-    def check(
-        self,
-        runner: str = "numpy",
-        trials: int = 8,
-        seed: int = 0,
-        samples: Sequence[Sequence[Any]] | None = None,
-    ) -> Certificate:
-        """Value and gradients against the baseline, both against a wider reference, and slopes.
-
-        On the examples and `trials` hostile samples around them; with `samples`, argument tuples, on those.
-        """
-        examples: list[Sequence[Any]] = [self._examples] if self._examples else []
-        if samples is not None:
-            trials = 0
-            known, numbered = self._signature, enumerate(samples, seed)
-            examples = [known.with_cotangent(self.baseline, args, k) for k, args in numbered]
-        return check_program(
-            self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
-            assumptions=self.report.assumptions, also=self._plain,
-            bound=_bound(law for law in self._rules if law.name in self.laws.values()),
-        )  # fmt: skip
 
 
 def optimize(
@@ -227,18 +82,30 @@ def optimize(
     plain: tuple[Program, ...] = ()
     assumed: tuple[str, ...] = ()
     facts = partial(_facts, known=known, samples=())
+    stood = _given(baseline, known, samples, seed)
     try:
         few = _drawn(baseline, known, seed, 3)
         given = _facts(baseline, known, few)
         assumed = tuple(assumptions(baseline, given))
-        plain = (without_zeros(baseline, given),)
-        judge = _judge(baseline, plain, known, accuracy, samples, seed, _bound(laws))
-        if exact == "bitwise":
-            improved = _shared(baseline)
-        else:
-            with progress(f"optimizing {baseline.name}") as say:
+        bound = bound_of(laws)
+        measure = partial(_judge, known=known, accuracy=accuracy, given=stood, seed=seed, bound=bound)
+        pieces = windows(baseline) if goal.ops is None and exact != "bitwise" else ()
+        with progress(f"optimizing {baseline.name}") as say:
+            if len(pieces) > 1:
+                whole = Whole(baseline, given, known.arrays(baseline), few[0].arrays, stood, bound)
+                judged = partial(measure, baseline, kinds=MILD)
+                parts = Piecewise(laws, limits, extractor, accuracy, seed, goal, judged, say)
+                found = parts.run(whole, pieces)
+                plain, judge, improved = (found.plain,), found.judge, found.improved
+            else:
+                plain = (without_zeros(baseline, given),)
+                judge = measure(baseline, plain, kinds=KINDS)
                 facts = partial(_facts, known=known, samples=few)
-                improved = improve(baseline, laws, limits, extractor, facts, judge, say=say, target=goal)
+                improved = (
+                    _shared(baseline)
+                    if exact == "bitwise"
+                    else improve(baseline, laws, limits, extractor, facts, judge, say=say, target=goal)
+                )
     except KeyboardInterrupt:
         judge, improved = Judge(baseline, (), 4.0), _shared(baseline, STOPPED)
     require(improved.program, goal, f"exact={exact}" if exact == "bitwise" else "; ".join(improved.notes))
@@ -251,7 +118,7 @@ def optimize(
         return Optimized(
             ExpansionResult(improved.program, found.regions), baseline, goal, report, dict(improved.laws),
             dict(found.same), laws, known, arrays, plain,
-            Questions(road(baseline, improved, laws, facts, limits), arrays, exact),
+            asked(baseline, improved, laws, facts, limits, arrays, exact), improved.parts,
         )  # fmt: skip
 
     try:
@@ -361,40 +228,43 @@ def _judge(
     plain: Sequence[Program],
     known: Signature,
     accuracy: float | None,
-    given: Any,
+    given: Sequence[Sample],
     seed: int,
     bound: float,
+    kinds: Sequence[str],
 ) -> Judge:
     """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts
     everything.
     """
     if accuracy is None:
         return Judge(baseline, (), 4.0, plain)
-    if given is not None:
-        if (
-            not isinstance(given, Sequence)
-            or not given
-            or not all(isinstance(g, tuple | list) for g in given)
-        ):
-            raise ArgumentError(f"samples needs a list of at least one tuple of arguments, got {given!r}")
-        drawn = tuple(
-            Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k)))
-            for k, args in enumerate(given)
-        )
-        return Judge(baseline, drawn, accuracy, plain, bound=bound)
     size = max(1, sum(i.type.size for i in baseline.inputs))
-    trials = max(3, min(10, MEASURED_ELEMENTS // size))
-    return Judge(baseline, _drawn(baseline, known, seed, trials), accuracy, plain, bound=bound)
+    trials = max(3, min(len(kinds) + 2, MEASURED_ELEMENTS // size))
+    drawn = given or _drawn(baseline, known, seed, trials, kinds)
+    return Judge(baseline, drawn, accuracy, plain, bound=bound)
 
 
-def _bound(laws: Iterable[Law]) -> float:
-    """How far the laws may move a result, in parts of its scale."""
-    return max((law.bound for law in laws), default=0.0)
+def _given(baseline: Program, known: Signature, samples: Any, seed: int) -> tuple[Sample, ...]:
+    """The samples of the user as arguments of the baseline."""
+    if samples is None:
+        return ()
+    if (
+        not isinstance(samples, Sequence)
+        or not samples
+        or not all(isinstance(g, tuple | list) for g in samples)
+    ):
+        raise ArgumentError(f"samples needs a list of at least one tuple of arguments, got {samples!r}")
+    return tuple(
+        Sample("given", k, tuple(known.with_cotangent(baseline, args, seed + k)))
+        for k, args in enumerate(samples)
+    )
 
 
-def _drawn(baseline: Program, known: Signature, seed: int, trials: int) -> tuple[Sample, ...]:
+def _drawn(
+    baseline: Program, known: Signature, seed: int, trials: int, kinds: Sequence[str] = KINDS
+) -> tuple[Sample, ...]:
     examples = known.arrays(baseline)
-    return draw(baseline.inputs, seed, trials, [examples] if examples else None)
+    return draw(baseline.inputs, seed, trials, [examples] if examples else None, kinds)
 
 
 __all__ = ["Limits", "Optimized", "Type", "optimize"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from saturate.algebra import Ix
-from saturate.cse import share
+from saturate.cse import share, twins
 from saturate.improve import Improved
 from saturate.lower import Lowered
 from saturate.op import Type
@@ -53,13 +53,34 @@ class Provenance:
 def provenance(baseline: Program, improved: Improved) -> Provenance:
     """What an optimization rewrote; what shared work alone removes has no region."""
     shared = share(baseline)
+    same = _same_of_parts(baseline, improved) if improved.parts else _same(improved, shared)
+    return Provenance(regions(shared, improved.program, same, improved.laws), same)
+
+
+def _same_of_parts(baseline: Program, improved: Improved) -> dict[str, str]:
+    """Values of the whole that are values of the baseline, each of those once, by its windows."""
+    first = twins(baseline)
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for part in improved.parts:
+        inner = _same(part.improved, share(part.window.program))
+        for new, old in inner.items():
+            value, before = part.made.get(new, ""), part.window.values[old]
+            before = first.get(before, before)
+            if value in improved.program.types and value not in found and before not in taken:
+                found[value] = before
+                taken.add(before)
+    return found
+
+
+def _same(improved: Improved, shared: Program) -> dict[str, str]:
     same = {value: value for value in shared.types}
     for a_pass in improved.passes:
         if a_pass.taken:
             result = share(a_pass.lowered.program)
             step = matched(a_pass.search, a_pass.lowered, result, a_pass.search.baseline)
             same = {new: same[old] for new, old in step.items() if old in same}
-    return Provenance(regions(shared, improved.program, same, improved.laws), same)
+    return same
 
 
 def matched(found: Search, lowered: Lowered, result: Program, before: Program) -> dict[str, str]:

@@ -39,7 +39,6 @@ def report_of(
     """The report of an optimization; its check is added once it was run."""
     target = target or Target()
     made_for = "" if target.ops is None else f"; target {target}"
-    last = improved.passes[-1] if improved.passes else None
     return Report(
         title=baseline.name,
         before=_steps(baseline, {}, target.profile),
@@ -48,18 +47,24 @@ def report_of(
         laws=_uses(improved, laws),
         matched=_matched(improved),
         saturation=_searched(improved),
-        extraction=None
-        if last is None
-        else Chosen(
-            method=last.extraction.method,
-            cost=last.extraction.cost,
-            lower_bound=last.extraction.lower_bound,
-            proven=last.extraction.proven,
-            bound_by=last.extraction.bound_by,
-        ),
+        extraction=_chosen(improved),
         accuracy=_accuracy(improved, judge),
         assumptions=(*_assumptions(laws, improved, exact), *assumed),
         notes=(*improved.notes, *notes),
+    )
+
+
+def _chosen(improved: Improved) -> Chosen | None:
+    """How the result was taken out; what windows cost and their bounds add up."""
+    found = [p.extraction for p in improved.last]
+    if not found:
+        return None
+    return Chosen(
+        method=", ".join(dict.fromkeys(e.method for e in found)),
+        cost=sum(e.cost for e in found),
+        lower_bound=sum(e.lower_bound for e in found),
+        proven=all(e.proven for e in found),
+        bound_by=", ".join(dict.fromkeys(e.bound_by for e in found if e.bound_by)),
     )
 
 

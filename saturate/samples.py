@@ -15,6 +15,8 @@ from saturate.program import Input
 KINDS = ("normal", "offset 1e4", "ties", "scale 1e3", "offset -1e4", "scale 1e-3", "zeros", "mixed")
 """What is special about a drawn sample; trials go through them in turn."""
 
+MILD = ("normal", "ties", "zeros")
+"""Kinds that are not hostile."""
 EXAMPLE = "example"
 SMOOTH = frozenset({"normal", "scale 1e3", "scale 1e-3"})
 """Kinds without ties and without offsets, where finite differences of a function say something."""
@@ -40,6 +42,7 @@ def samples(
     seed: int = 0,
     trials: int = 8,
     examples: Sequence[Sequence[Any]] | None = None,
+    kinds: Sequence[str] = KINDS,
 ) -> tuple[Sample, ...]:
     """The examples that are all arrays, then `trials` drawn samples; equal for equal arguments.
 
@@ -59,13 +62,13 @@ def samples(
     floats = [k for k, i in enumerate(inputs) if i.type.is_float]
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
-        kind = KINDS[trial % len(KINDS)]
-        chosen = floats[(trial // len(KINDS) + trial) % len(floats)] if floats else -1
+        kind = kinds[trial % len(kinds)]
+        chosen = floats[(trial // len(kinds) + trial) % len(floats)] if floats else -1
         arrays: list[AnyArray] = []
         for k, (i, example) in enumerate(zip(inputs, base, strict=True)):
             own = kind if k == chosen or kind == "ties" or rng.random() < 0.5 else "normal"
             own = str(rng.choice(KINDS[:-1])) if kind == "mixed" else own
-            arrays.append(_Draw(i.type, example, own, (trial + trial // len(KINDS)) % 2 == 0, rng).array())
+            arrays.append(_Draw(i.type, example, own, (trial + trial // len(kinds)) % 2 == 0, rng).array())
         found.append(Sample(kind, trial, tuple(arrays)))
     return tuple(found)
 

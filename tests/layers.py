@@ -23,7 +23,8 @@ LAYERS = (
     "runners source",
     "passes",
     "samples observe perturb certificate measure differences check accuracy",
-    "progress improve provenance reporting replay answers why optimize rewrite",
+    "windows progress improve piecewise provenance reporting",
+    "replay answers why asked optimized optimize rewrite",
     "saturate",
     "layout draw table alternatives explore demos workloads usage named law_command stopwatch cli __main__",
 )

@@ -210,7 +210,7 @@ def test_an_interrupt_before_the_search_gives_the_baseline(monkeypatch: pytest.M
 
 
 def test_an_interrupted_check_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OPTIMIZING, "check_program", interrupted_at(1, check_program))
+    monkeypatch.setattr("saturate.optimized.check_program", interrupted_at(1, check_program))
     best = sat.optimize(softmax, sat.Type((5, 7)), wrt="x")
     assert best.report.notes == ("interrupted: the result was not checked",)
     assert best.report.check is None

@@ -1,0 +1,189 @@
+"""What `optimize` returns: a callable, its source, its report, and answers to questions about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from saturate.answers import Why, WhyNot
+from saturate.arguments import Signature
+from saturate.certificate import Certificate, with_parts
+from saturate.check import check as check_program
+from saturate.errors import ArgumentError
+from saturate.extract.report import Report
+from saturate.forms import LOWERINGS
+from saturate.improve import Part
+from saturate.passes.records import ExpansionResult
+from saturate.program import Program
+from saturate.provenance import RewriteRegion
+from saturate.rules import Law
+from saturate.runners import RUNNERS, Runner
+from saturate.samples import KINDS, MILD
+from saturate.source import source as source_text
+from saturate.split import COTANGENT, Split, split
+from saturate.target import Target
+from saturate.why import Questions
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """The cheapest program found: a callable, readable source, a report and a check.
+
+    `rewritten` holds the `program` that runs and the records of what was rewritten, its `provenance`;
+    `baseline` is the program as traced and differentiated, and `same` names values of it by values of
+    `program`. Called with the function's own arguments it returns the value; with gradients asked for,
+    `(value, gradients)`, where a value that is not a scalar needs its `cotangent`. Arguments are never
+    written to, and no result shares memory with an argument.
+    """
+
+    rewritten: ExpansionResult[RewriteRegion]
+    baseline: Program
+    target: Target
+    report: Report
+    laws: dict[str, str]
+    same: dict[str, str]
+    _rules: tuple[Law, ...]
+    _signature: Signature
+    _examples: tuple[Any, ...]
+    _plain: tuple[Program, ...]
+    _questions: Questions
+    _parts: tuple[Part, ...] = ()
+
+    @property
+    def program(self) -> Program:
+        """What runs."""
+        return self.rewritten.program
+
+    @property
+    def provenance(self) -> tuple[RewriteRegion, ...]:
+        """Regions rewritten, in program order: nodes of `baseline`, nodes of `program`, and laws."""
+        return self.rewritten.regions
+
+    @cached_property
+    def _runner(self) -> Runner:
+        return RUNNERS[self.target.runner](self.program)
+
+    @cached_property
+    def _halves(self) -> tuple[Split, Runner, Runner]:
+        halves = split(self.program, broadcasts=not self.target.lacks("broadcast"))
+        make = RUNNERS[self.target.runner]
+        return halves, make(halves.forward), make(halves.backward)
+
+    def __call__(self, *args: Any, cotangent: Any = None, **named: Any) -> Any:
+        """The value, or `(value, gradients)`; raises `ArgumentError` where arguments do not fit."""
+        if cotangent is not None and COTANGENT in self._signature.arguments:
+            named = {**named, COTANGENT: cotangent}
+        given = self._signature.inputs(args, named)
+        if self._needs_cotangent:
+            given[COTANGENT] = self._cotangent(cotangent)
+        elif cotangent is not None and COTANGENT not in self._signature.arguments:
+            raise ArgumentError(
+                f"{self.program.name} takes no cotangent: its value is a scalar, or no gradient was asked "
+                "for; scale the gradients, or call backward(residuals, cotangent)"
+            )
+        results = self._runner(**given)
+        count = len(self.program.outputs)
+        value = self._signature.value(results[:count])
+        return (value, self._signature.gradients(results[count:])) if self.program.gradients else value
+
+    @property
+    def _needs_cotangent(self) -> bool:
+        """Whether the cotangent is an input that is no argument of the function or program that was given."""
+        taken = COTANGENT in self._signature.arguments
+        return not taken and any(i.name == COTANGENT for i in self.program.inputs)
+
+    def _cotangent(self, cotangent: Any) -> Any:
+        if cotangent is None:
+            kind = self.program.types[self.program.outputs[0]]
+            raise ArgumentError(
+                f"{self.program.name} needs the cotangent of its value, an array {kind}: pass cotangent=…"
+            )
+        return cotangent
+
+    def forward(self, *args: Any, **named: Any) -> tuple[Any, tuple[Any, ...]]:
+        """`(value, residuals)`: the value, and what `backward` reads."""
+        self._needs_gradients("forward")
+        _, forward, _ = self._halves
+        given = self._signature.inputs(args, named, without=COTANGENT)
+        results = forward(**{i.name: given[i.name] for i in forward.program.inputs})
+        count = len(self.program.outputs)
+        return self._signature.value(results[:count]), tuple(results[count:])
+
+    def backward(self, residuals: Sequence[Any], cotangent: Any = None) -> Any:
+        """The gradients, given the residuals of `forward` and the cotangent of the value; that of a scalar
+        is 1 unless given.
+        """
+        self._needs_gradients("backward")
+        halves, _, backward = self._halves
+        if cotangent is None:
+            scalar = not self.baseline.types[self.baseline.outputs[0]].shape
+            cotangent = 1.0 if scalar else self._cotangent(None)
+        if len(residuals) != len(halves.residuals):
+            raise ArgumentError(
+                f"backward needs the {len(halves.residuals)} residuals that forward returned, "
+                f"got {len(residuals)}"
+            )
+        return self._signature.gradients(backward(*residuals, cotangent))
+
+    def _needs_gradients(self, who: str) -> None:
+        if not self.program.gradients:
+            raise ArgumentError(f"{who} needs gradients, and none were asked for: pass wrt= to optimize")
+
+    def source(self, style: Literal["numpy", "cupy"] = "numpy") -> str:
+        """Python text that runs alone with NumPy (or CuPy), equal to the runner bit for bit on one thread."""
+        statements = {law.name: law.doc.splitlines()[0] for law in self._rules} | LOWERINGS
+        comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
+        return source_text(self.program, style=style, comments=comments)
+
+    def why(self, name: str) -> Why:
+        """The laws from the baseline's form of a value to the chosen one; `Questions.why` has the names."""
+        return self._questions.why(name)
+
+    def why_not(self, rule: str | Law, name: str) -> WhyNot:
+        """The best partial match of a law at a value, and the first of its conditions that fails."""
+        return self._questions.why_not(rule, name)
+
+    def check(
+        self,
+        runner: str = "numpy",
+        trials: int = 8,
+        seed: int = 0,
+        samples: Sequence[Sequence[Any]] | None = None,
+    ) -> Certificate:
+        """Value and gradients against the baseline, both against a wider reference, and slopes.
+
+        On the examples and `trials` hostile samples around them; with `samples`, argument tuples, on those.
+        A long program is checked on samples that are not hostile, and each of its windows on those that are:
+        what a hundred layers make of weights near 1e4 is noise in any program.
+        """
+        examples: list[Sequence[Any]] = [self._examples] if self._examples else []
+        if samples is not None:
+            trials = 0
+            known, numbered = self._signature, enumerate(samples, seed)
+            examples = [known.with_cotangent(self.baseline, args, k) for k, args in numbered]
+        named = set(self.laws.values())
+        bound = bound_of(law for law in self._rules if law.name in named)
+        whole = check_program(
+            self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
+            assumptions=self.report.assumptions, also=self._plain, bound=bound,
+            kinds=MILD if self._parts else KINDS,
+        )  # fmt: skip
+        return with_parts(whole, self._checked_parts(runner, seed, bound) if samples is None else {})
+
+    def _checked_parts(self, runner: str, seed: int, bound: float) -> dict[str, Certificate]:
+        """The windows of a long program on hostile samples, equal ones once."""
+        distinct = {id(part.improved): (k, part) for k, part in reversed([*enumerate(self._parts)])}
+        return {
+            f"window {k}": check_program(
+                part.improved.program, part.window.program, runner=runner, trials=len(KINDS), seed=seed,
+                examples=[part.examples], also=(part.plain,), bound=bound,
+            )
+            for k, part in sorted(distinct.values(), key=lambda numbered: numbered[0])
+        }  # fmt: skip
+
+
+def bound_of(laws: Iterable[Law]) -> float:
+    """How far the laws may move a result, in parts of its scale."""
+    return max((law.bound for law in laws), default=0.0)

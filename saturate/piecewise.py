@@ -1,0 +1,266 @@
+"""The search of a long program window by window: each is solved as a program of its own, equal ones once.
+
+What a window's inputs are like is known from the whole: facts proved there, arguments as the user gave them,
+and for values between windows those of one run. Each window is measured on hostile samples of its own; the
+whole is measured at the end, and where it fails, windows go back to what they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from saturate.accuracy import Judge
+from saturate.cse import share, twins
+from saturate.denote import denote
+from saturate.facts import FINITE, NONNEG, Facts
+from saturate.improve import STOPPED, FactsOf, Improved, Part, improve
+from saturate.observe import observed
+from saturate.op import AnyArray
+from saturate.program import Program
+from saturate.progress import Say, silent
+from saturate.rules.law import Law
+from saturate.runners.evaluate import values
+from saturate.samples import Sample
+from saturate.samples import samples as draw
+from saturate.saturation import Limits
+from saturate.search import without_zeros
+from saturate.target import Target
+from saturate.windows import Window, stitched
+
+TRIALS = 10
+"""Samples on which a window is measured."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A long program and what is known of it: facts by value id, an example or a type of each input, the
+    samples that the user gave, and how far laws may move a result.
+    """
+
+    program: Program
+    facts: Mapping[str, Facts]
+    examples: Sequence[Any]
+    run: Sequence[AnyArray]
+    """Arguments of the run that shows what values between windows are like."""
+    given: Sequence[Sample] = ()
+    bound: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """The whole program, the baseline without its zeros, and the measure of the whole."""
+
+    improved: Improved
+    plain: Program
+    judge: Judge
+
+
+@dataclass(frozen=True)
+class _Solved:
+    improved: Improved
+    plain: Program
+    facts: FactsOf
+    examples: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """How windows are solved."""
+
+    laws: Sequence[Law]
+    limits: Limits
+    extractor: str
+    accuracy: float | None
+    seed: int
+    target: Target
+    judge: Callable[[Sequence[Program]], Judge]
+    """The measure of the whole, given other forms of the baseline."""
+    say: Say
+
+    def run(self, whole: Whole, pieces: Sequence[Window]) -> Found:
+        """Solve each window, put the whole together, measure it, and undo what is not accurate enough."""
+        pieces = _typed(whole, pieces)
+        end = perf_counter() + self.limits.seconds
+        inner = _Inner.of(whole)
+        known: dict[str, _Solved] = {}
+        keys: list[str] = []
+        for count, piece in enumerate(pieces):
+            key = inner.key(piece)
+            keys.append(key)
+            if key in known:
+                continue
+            if any(STOPPED in k.improved.notes for k in known.values()):
+                known[key] = self._solved(piece, inner, None, silent)
+                continue
+            left = replace(self.limits, seconds=max(0.0, end - perf_counter()))
+
+            def told(text: str, count: int = count) -> None:
+                self.say(f"window {count + 1} of {len(pieces)}, {text}")
+
+            known[key] = self._solved(piece, inner, left, told)
+        solved = [known[key] for key in keys]
+        plain = stitched(whole.program, pieces, [s.plain for s in solved]).program
+        judge = self.judge((plain,))
+        return Found(_accurate(whole.program, pieces, keys, known, judge, self.target), plain, judge)
+
+    def _solved(self, piece: Window, inner: _Inner, limits: Limits | None, say: Say) -> _Solved:
+        """A window searched; without limits to search in, as it was."""
+        program = piece.program
+        facts, examples = inner.facts(piece), inner.examples(piece)
+        few = draw(program.inputs, self.seed, 3, [examples])
+        named = {i.name: f for i, f in zip(program.inputs, facts, strict=True)}
+
+        def facts_of(current: Program) -> dict[str, Facts]:
+            found = {i.value: named[i.name] for i in current.inputs}
+            return found | observed(current, found, few)
+
+        if limits is None:
+            return _Solved(_kept(program), program, facts_of, examples)
+        try:
+            plain = without_zeros(program, facts_of(program))
+            judge = self._measure(piece, inner, examples, plain)
+            improved = improve(
+                program, self.laws, limits, self.extractor, facts_of, judge, say=say, target=self.target
+            )
+        except KeyboardInterrupt:
+            return _Solved(_kept(program, STOPPED), program, facts_of, examples)
+        return _Solved(improved, plain, facts_of, examples)
+
+    def _measure(self, piece: Window, inner: _Inner, examples: Sequence[Any], plain: Program) -> Judge:
+        if self.accuracy is None:
+            return Judge(piece.program, (), 4.0, (plain,))
+        drawn = inner.samples(piece) or draw(piece.program.inputs, self.seed, TRIALS, [examples])
+        return Judge(piece.program, drawn, self.accuracy, (plain,), bound=inner.whole.bound)
+
+
+def _kept(program: Program, *notes: str) -> Improved:
+    return Improved(share(program), {}, (), (), notes)
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """What the whole says about the values that windows read."""
+
+    whole: Whole
+    proved: Mapping[str, Facts]
+    like: Mapping[str, AnyArray]
+    given: Sequence[tuple[Sample, Mapping[str, AnyArray]]]
+
+    @classmethod
+    def of(cls, whole: Whole) -> _Inner:
+        terms = denote(whole.program, whole.facts).values
+        with np.errstate(all="ignore"):
+            like = values(whole.program, *whole.run)
+            given = [(s, values(whole.program, *s.arrays)) for s in whole.given]
+        return cls(whole, {v: frozenset(t.facts) for v, t in terms.items()}, like, given)
+
+    def facts(self, piece: Window) -> list[Facts]:
+        own = {i.value for i in self.whole.program.inputs}
+        return [self.proved[v] if v in own else self.proved[v] & {FINITE, NONNEG} for v in piece.inputs]
+
+    def examples(self, piece: Window) -> list[Any]:
+        own = {i.value: x for i, x in zip(self.whole.program.inputs, self.whole.examples, strict=True)}
+        return [own.get(v, self.like[v]) for v in piece.inputs]
+
+    def samples(self, piece: Window) -> tuple[Sample, ...]:
+        """What the window reads on the samples of the user."""
+        return tuple(
+            Sample(s.kind, s.number, tuple(np.asarray(found[v]) for v in piece.inputs))
+            for s, found in self.given
+        )
+
+    def key(self, piece: Window) -> str:
+        """Windows with equal keys are solved once: the program, and what else a solution depends on."""
+        told = [
+            f"{sorted(facts)} {'' if _finite(x) else x.tobytes().hex()}"
+            for facts, x in zip(self.facts(piece), self.examples(piece), strict=True)
+        ]
+        return "\\n".join([str(piece.program), *told])
+
+
+def _finite(example: Any) -> bool:
+    return (
+        not isinstance(example, np.ndarray) or example.dtype.kind != "f" or bool(np.isfinite(example).all())
+    )
+
+
+def _typed(whole: Whole, pieces: Sequence[Window]) -> list[Window]:
+    """The windows with what is never negative bounded below, so that samples are not either."""
+    terms = denote(whole.program, whole.facts).values
+    own = {i.value for i in whole.program.inputs}
+    found: list[Window] = []
+    for piece in pieces:
+        inputs = tuple(
+            replace(i, type=replace(i.type, low=0.0))
+            if v not in own and NONNEG in terms[v].facts and i.type.is_float
+            else i
+            for i, v in zip(piece.program.inputs, piece.inputs, strict=True)
+        )
+        found.append(replace(piece, program=replace(piece.program, inputs=inputs)))
+    return found
+
+
+def _accurate(
+    whole: Program,
+    pieces: Sequence[Window],
+    keys: Sequence[str],
+    known: Mapping[str, _Solved],
+    judge: Judge,
+    target: Target,
+) -> Improved:
+    """The whole of solved windows; where it is not accurate enough, without those that make it so."""
+    undone: set[str] = set()
+    best = _joined(whole, pieces, keys, known, undone)
+    if judge.accepts(best.program):
+        return best
+    for key in dict.fromkeys(keys):
+        tried = _joined(whole, pieces, keys, known, {key})
+        if judge.accepts(tried.program):
+            return replace(
+                tried, notes=(*tried.notes, "one window made the whole inaccurate: it is kept as it was")
+            )
+    kept = _joined(whole, pieces, keys, known, set(keys))
+    return replace(
+        kept,
+        notes=(*kept.notes, "the windows together were not as accurate as the baseline: none is changed"),
+    )
+
+
+def _joined(
+    whole: Program,
+    pieces: Sequence[Window],
+    keys: Sequence[str],
+    known: Mapping[str, _Solved],
+    undone: set[str],
+) -> Improved:
+    """One program of the windows; those whose keys are `undone` are as they were."""
+    chosen = [
+        _kept(p.program) if k in undone else known[k].improved for p, k in zip(pieces, keys, strict=True)
+    ]
+    made = stitched(whole, pieces, [c.program for c in chosen])
+    program, first = share(made.program), twins(made.program)
+    places = [{v: first.get(x, x) for v, x in found.items()} for found in made.made]
+    laws = {
+        found[v]: law
+        for c, found in zip(chosen, places, strict=True)
+        for v, law in c.laws.items()
+        if v in found
+    }
+    solved = [known[k].improved for k in dict.fromkeys(keys)]
+    return Improved(
+        program,
+        laws,
+        tuple(p for s in solved for p in s.passes),
+        tuple(b for s in solved for b in s.barred),
+        tuple(dict.fromkeys(note for s in solved for note in s.notes)),
+        tuple(c.passes[-1] for c in chosen if c.passes),
+        tuple(
+            Part(piece, c, known[k].plain, known[k].facts, known[k].examples, found)
+            for piece, c, k, found in zip(pieces, chosen, keys, places, strict=True)
+        ),
+    )

@@ -1,0 +1,137 @@
+"""Long programs in pieces: what a window holds, that they fit together again, and what is found in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from running import assert_same_bits
+from transformer import arguments, loss
+
+import saturate as sat
+from saturate.op import AnyArray
+from saturate.ops.structure import Reshape
+from saturate.program import Program
+from saturate.runners.evaluate import evaluate
+from saturate.windows import MOST, stitched, windows
+
+
+def gradients(count: int) -> Program:
+    return sat.grad(loss, *arguments(count), wrt=("layers", "wu"))
+
+
+def drawn(program: Program, seed: int = 0) -> list[AnyArray]:
+    """Mild arguments; the mask is causal."""
+    rng = np.random.default_rng(seed)
+    mask: Any = arguments(1)[3]
+    return [
+        mask if i.name == "mask" else np.asarray(rng.standard_normal(i.type.shape) * 0.3, i.type.dtype)
+        for i in program.inputs
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_windows_fit_together_bit_for_bit(count: int) -> None:
+    program = gradients(count)
+    pieces = windows(program)
+    assert len(pieces) == 2 * count
+    again = stitched(program, pieces, [p.program for p in pieces]).program
+    arrays = drawn(program)
+    assert_same_bits(evaluate(again, *arrays), evaluate(program, *arrays))
+    assert again.inputs[0].name == program.inputs[0].name
+    assert [name for name, _ in again.gradients] == [name for name, _ in program.gradients]
+
+
+def test_equal_layers_are_equal_windows() -> None:
+    texts = Counter(str(piece.program) for piece in windows(gradients(6)))
+    assert sum(texts.values()) == 12
+    assert len(texts) <= 5
+
+
+def test_a_short_program_is_one_window() -> None:
+    program = sat.grad(lambda x: np.sum(np.tanh(x) ** 2), sat.Type((5, 7)), wrt="x")
+    (piece,) = windows(program)
+    assert len(piece.program.nodes) == len(program.nodes)
+    assert piece.outputs == program.results
+
+
+def test_a_cut_lets_one_value_pass_and_windows_stay_small() -> None:
+    program = gradients(4)
+    for piece in windows(program):
+        work = [n for n in piece.program.nodes if not n.op.view and n.operands]
+        assert len(work) <= 4 * MOST
+        made = {v for v in piece.inputs if v in program.producer}
+        assert len(made) <= 4
+
+
+@pytest.fixture(scope="module")
+def one() -> sat.Optimized:
+    return sat.optimize(loss, *arguments(1), wrt=("layers", "wu"))
+
+
+@pytest.fixture(scope="module")
+def three() -> sat.Optimized:
+    return sat.optimize(loss, *arguments(3), wrt=("layers", "wu"))
+
+
+def ops(program: Program) -> Counter[str]:
+    return Counter(n.op.name for n in program.nodes)
+
+
+@pytest.mark.parametrize("which", ["one", "three"])
+def test_the_block_has_the_backward_that_people_publish(which: str, request: pytest.FixtureRequest) -> None:
+    best: sat.Optimized = request.getfixturevalue(which)
+    layers = {"one": 1, "three": 3}[which]
+    found = ops(best.program)
+    assert found["equal"] == 0  # no adjoint of a maximum
+    assert found["max"] == layers + 1
+    assert found["exp"] == layers + 1
+    assert found["tanh"] == layers
+    assert best.check().passed
+    assert best.report.accuracy is not None
+    assert not [note for note in best.report.notes if "accurate" in note]
+
+
+def test_every_layer_costs_the_same(one: sat.Optimized, three: sat.Optimized) -> None:
+    before = [b.report.before.cost for b in (one, three)]
+    after = [b.report.after.cost for b in (one, three)]
+    assert before[1] / after[1] >= 0.99 * before[0] / after[0]
+
+
+def test_the_score_tables_of_a_block_are_few() -> None:
+    best = sat.optimize(loss, *arguments(1, length=31), wrt=("layers", "wu"), check=False)
+    tables = [n for n in best.program.nodes if n.type.shape == (3, 2, 31, 31) and not n.op.view]
+    made = Counter(n.op.name for n in tables)
+    assert made["matmul"] == 2  # scores, and dP; D comes from dO and O
+    assert made["divide"] + made["multiply"] <= 2
+    assert not any(isinstance(n.op, Reshape) for n in tables)
+
+
+def test_the_whole_gives_the_values_and_gradients_of_the_program(three: sat.Optimized) -> None:
+    wide = sat.grad(loss, *arguments(3, "float64"), wrt=("layers", "wu"))
+    arrays = drawn(three.baseline, 5)
+    true = evaluate(wide, *[np.asarray(a, "float64") for a in arrays])
+    found = evaluate(three.program, *arrays)
+    plain = evaluate(three.baseline, *arrays)
+    for t, f, p in zip(true, found, plain, strict=True):
+        scale = np.max(np.abs(t))
+        assert np.max(np.abs(f - t)) <= 4 * np.max(np.abs(p - t)) + 32 * np.finfo("float32").eps * scale
+
+
+def test_a_value_is_explained_in_its_window(three: sat.Optimized) -> None:
+    said = three.why("wu")
+    assert said.name == "wu"
+    assert said.steps or said.said
+    with pytest.raises(sat.errors.ArgumentError, match="has no value 'nothing'"):
+        three.why("nothing")
+
+
+def test_provenance_names_nodes_of_both_programs(three: sat.Optimized) -> None:
+    before = {n.id for n in three.baseline.nodes}
+    after = {n.id for n in three.program.nodes}
+    assert three.provenance
+    for region in three.provenance:
+        assert set(region.source_node_ids) <= before
+        assert set(region.emitted_node_ids) <= after
