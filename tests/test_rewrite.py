@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from optimized import optimized, workload
 from pass_cases import derivative, matrix_mean, mean_program, samples, with_input
+from random_programs import random_program
 
 import saturate as sat
 from saturate.build import Builder
@@ -103,12 +104,28 @@ def test_regions_tell_the_truth(name: str) -> None:
 def test_a_region_computes_its_terminal_value_from_values_of_both_programs(name: str) -> None:
     """What a region reads from outside has one id and one value before and after."""
     program, result = PROGRAMS[name][0], detailed(name)
-    arrays = samples(program)
-    everything = [v for v in result.program.types if v in program.types]
-    before = dataclasses.replace(program, outputs=tuple(everything), gradients=())
-    after = dataclasses.replace(result.program, outputs=tuple(everything), gradients=())
-    for v, e, g in zip(everything, evaluate(before, *arrays), evaluate(after, *arrays), strict=True):
-        np.testing.assert_allclose(g, e, rtol=1e-4, atol=1e-6, err_msg=v)
+    assert_common_values_agree(program, result.program, samples(program))
+
+
+def assert_common_values_agree(before: Program, after: Program, arrays: list[Any]) -> None:
+    """Every value whose id stands in both programs is one value."""
+    common = tuple(v for v in after.types if v in before.types)
+    old = evaluate(dataclasses.replace(before, outputs=common, gradients=()), *arrays)
+    new = evaluate(dataclasses.replace(after, outputs=common, gradients=()), *arrays)
+    for v, e, g in zip(common, old, new, strict=True):
+        scale = float(np.max(np.abs(e), initial=1.0))
+        np.testing.assert_allclose(g, e, rtol=1e-4, atol=1e-6 * scale, err_msg=v)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_regions_of_random_programs_tell_the_truth(seed: int) -> None:
+    """Square shapes too, where a value and its transpose have one type."""
+    program = random_program(seed, 4, 4 + seed % 2)
+    result = optimize_program_detailed(program, accuracy=None, check=False)
+    assert_truthful(program, result)
+    rng = np.random.default_rng(seed)
+    arrays = [rng.uniform(0.5, 1.5, i.type.shape) for i in program.inputs]
+    assert_common_values_agree(program, result.program, arrays)
 
 
 @by_program
