@@ -9,11 +9,11 @@ from saturate.extract.costs import Profile
 from saturate.extract.extraction import Extraction, extraction
 from saturate.program import Program
 from saturate.rules import CATALOGUE
-from saturate.rules.law import ROUNDING
+from saturate.rules.law import BITWISE, ROUNDING
 from saturate.saturation import Limits
 from saturate.search import Search, search
 
-LAWS = tuple(w for w in CATALOGUE if w.exact == ROUNDING)
+LAWS = tuple(w for w in CATALOGUE if w.exact in (BITWISE, ROUNDING))
 
 
 def searched(program: Program, rounds: int = 3, profile: Profile | None = None) -> Search:
