@@ -352,7 +352,7 @@ def wishes(lattice: Lattice, choice: Mapping[int, int], roots: Sequence[Root]) -
     found: dict[int, Order] = {}
 
     def wish(value: int, wanted: Sequence[Ix | None]) -> None:
-        found.setdefault(value, tuple(i for i in wanted if i in lattice.free[value]))
+        found.setdefault(value, tuple(i for i in wanted if i is not None and i in lattice.free[value]))
 
     for root in roots:
         wish(root.value, root.axes)
