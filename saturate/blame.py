@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from saturate.algebra import Term, Terms, show
+from saturate.algebra import Term
 from saturate.audit import Disagreement, audit
-from saturate.egraph import TermClasses, TermNode
+from saturate.egraph import TermClasses
+from saturate.matching import Matcher, shown, told
 from saturate.op import AnyArray
-from saturate.rules.language import Call, Expr, Largest, Num, Product, Sum, Total, Var
 from saturate.rules.law import Law
 from saturate.saturation import Limits, saturate
 
 SIMPLE = (1.0, 0.0, 2.0, -1.0, 0.5)
 """What leaves are tried as, whole, before their own values are kept."""
-Binding = dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +80,16 @@ class _Simple:
         classes = self.classes
         for name in values:
             values, first = self._simpler(values, name, first)
-        matches = _Matcher(classes).match(self.law.left, first.number, {}) if self.law else iter(())
-        shown = {name: _shown(classes, number) for name, number in next(matches, {}).items()}
+        matches = Matcher(classes).match(self.law.left, first.number, {}) if self.law else iter(())
+        stands = {name: shown(classes, number) for name, number in next(matches, {}).items()}
         other = next(n for n in classes.nodes[first.number] if n != first.node)
-        of, made = (_told(classes, node, first.number) for node in (other, first.node))
+        of, made = (told(classes, node, first.number) for node in (other, first.node))
         expected, found = np.broadcast_arrays(
             np.asarray(first.expected, float), np.asarray(first.found, float)
         )
         place = np.unravel_index(int(np.argmax(_apart(expected, found))), expected.shape)
         name = self.law.name if self.law else first.law
-        return Blame(name, of, made, shown, values, expected[place], found[place])
+        return Blame(name, of, made, stands, values, expected[place], found[place])
 
     def _simpler(
         self, values: Mapping[str, AnyArray], name: str, first: Disagreement
@@ -114,96 +113,6 @@ def _apart(expected: AnyArray, found: AnyArray) -> AnyArray:
     """How far two arrays are apart; farthest where one of the two is no number."""
     apart = np.abs(expected - found)
     return np.where(np.isnan(expected) & np.isnan(found), -1.0, np.where(np.isnan(apart), np.inf, apart))
-
-
-@dataclass(frozen=True)
-class _Matcher:
-    """Which classes stand for the variables of a pattern at a class."""
-
-    classes: TermClasses
-
-    def match(self, expr: Expr, number: int, bound: Binding) -> Iterator[Binding]:
-        """Every way to see `expr` in a class."""
-        match expr:
-            case Var(name):
-                if bound.get(name, number) == number:
-                    yield {**bound, name: number}
-            case Num(value):
-                if self.classes.constant[number] == value:
-                    yield bound
-            case _:
-                for node in self.classes.nodes[number]:
-                    yield from self._node(expr, node, bound)
-
-    def _node(self, expr: Expr, node: TermNode, bound: Binding) -> Iterator[Binding]:
-        match expr, node.kind:
-            case Call(function, operands), "fn" if node.head == (function,):
-                yield from self._in_order(operands, node.args, bound)
-            case Largest(_, body), "red" if node.head[0] == "max":
-                yield from self.match(body, node.args[0], bound)
-            case ((Product() | Total()), "con"):
-                body = expr.body if isinstance(expr, Total) else expr
-                factors = body.factors if isinstance(body, Product) else (body,)
-                parts = tuple(f for f in factors if not isinstance(f, Num))
-                yield from self._members(parts, node.args, bound)
-            case Sum(members), "plus":
-                yield from self._members(members, node.args, bound)
-            case _:
-                return
-
-    def _in_order(self, parts: Sequence[Expr], numbers: Sequence[int], bound: Binding) -> Iterator[Binding]:
-        if not parts:
-            yield bound
-            return
-        for more in self.match(parts[0], numbers[0], bound):
-            yield from self._in_order(parts[1:], numbers[1:], more)
-
-    def _members(self, parts: Sequence[Expr], numbers: Sequence[int], bound: Binding) -> Iterator[Binding]:
-        """Each part is a member of its own; others may be left over."""
-        if not parts:
-            yield bound
-            return
-        for k in range(len(numbers)):
-            for more in self.match(parts[0], numbers[k], bound):
-                yield from self._members(parts[1:], [*numbers[:k], *numbers[k + 1 :]], more)
-
-
-def _shown(classes: TermClasses, number: int) -> str:
-    return show(_term(classes, number, Terms(), 4))
-
-
-def _told(classes: TermClasses, node: TermNode, number: int) -> str:
-    return show(_of_node(classes, node, classes.dtype[number], Terms(), 4))
-
-
-def _term(classes: TermClasses, number: int, terms: Terms, depth: int) -> Term:
-    """A short term of a class, from a node of the program where there is one."""
-    dtype = classes.dtype[number]
-    if depth == 0:
-        return terms.leaf("…", (), dtype)
-    node = min(classes.nodes[number], key=lambda n: (n.law != "program", len(n.args)))
-    return _of_node(classes, node, dtype, terms, depth)
-
-
-def _of_node(classes: TermClasses, node: TermNode, dtype: str, terms: Terms, depth: int) -> Term:
-    args = [_term(classes, a, terms, depth - 1) for a in node.args]
-    match node.kind:
-        case "leaf":
-            return terms.leaf(node.head[0], node.head[1], dtype)
-        case "con":
-            return terms.plain_con(node.head[0], node.head[1], args, dtype)
-        case "plus":
-            return terms.plain_plus(args, dtype)
-        case "red":
-            return terms.red(node.head[0], node.head[1], args[0])
-        case "delta":
-            return terms.delta(node.head[0], node.head[1], dtype)
-        case "ren":
-            return terms.rename(args[0], dict(node.head))
-        case "fn":
-            return terms.fn(node.head[0], tuple(args), dtype)
-        case _:
-            return terms.fn(str(node.head[0][0]), tuple(args), dtype)
 
 
 def _short(array: AnyArray) -> str:

@@ -14,6 +14,7 @@ from time import perf_counter
 from saturate.algebra import Term
 from saturate.egraph import EGraph, LawRun, TermClasses
 from saturate.errors import EGraphError
+from saturate.matching import Matcher, shown
 from saturate.rules.compile import rules_text
 from saturate.rules.language import functions_in
 from saturate.rules.law import Law
@@ -65,7 +66,7 @@ def saturate(
 
     Laws about functions that neither the terms nor other laws bring are left out: they would cost time alone.
     An interrupt (Ctrl-C) between rounds ends the search with what was found. Raises `EGraphError` where two
-    different constants or dtypes meet in one class, naming the laws that brought them there.
+    different constants or dtypes meet in one class, naming the laws that brought them there and for what.
     """
     given = _Given(tuple(terms), tuple(equal), limits)
     laws = relevant(laws, {t.head[0] for t in given.terms if t.kind == "fn"})
@@ -122,9 +123,19 @@ def _blamed(given: _Given, laws: tuple[Law, ...], error: EGraphError) -> EGraphE
         fewer = tuple(other for other in guilty if other is not law)
         if given.fails(fewer):
             guilty = fewer
-    named = "; ".join(f"{law} ({law.line})" for law in guilty)
+    named = "; ".join(f"{law} ({law.line}){_substituted(given, law)}" for law in guilty)
     what = "a law is false or needs a condition" if CONTRADICTION in str(error) else "a law's rule cannot run"
     return EGraphError(f"{what}, one of: {named}: {error}")
+
+
+def _substituted(given: _Given, law: Law) -> str:
+    """What stands for the law's variables where its left side first stands, before any law ran."""
+    classes = given.searched(()).classes
+    matcher = Matcher(classes)
+    for number in range(len(classes.nodes)):
+        for binding in matcher.match(law.left, number, {}):
+            return "".join(f", {name} = {shown(classes, k)}" for name, k in binding.items())
+    return ""
 
 
 def drive(
