@@ -73,7 +73,7 @@ def demo(
         raise ArgumentError(f"there is no demo {name!r}; there are {', '.join(DEMOS)}")
     chosen = DEMOS[name]
     _heading(console, "The function")
-    _code(console, inspect.getsource(chosen.function))
+    _code(console, "\n\n".join(inspect.getsource(f) for f in (*chosen.beside, chosen.function)))
     best = _optimized(chosen.function, chosen.types, wrt=chosen.wrt)
     _heading(console, f"Its value and gradients, optimized: {chosen.about}")
     _code(console, best.source())

@@ -1,4 +1,4 @@
-"""Five functions as people write them, in plain NumPy, each with the types of its arguments."""
+"""Functions as people write them, in plain NumPy, each with the types of its arguments."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ class Demo:
 
     name: str
     function: Callable[..., Any]
-    types: tuple[Type, ...]
+    types: tuple[Any, ...]
     wrt: tuple[str, ...]
     about: str
+    beside: tuple[Callable[..., Any], ...] = ()
+    """Functions that it calls, shown before it."""
 
 
 def softmax(x: Array) -> Array:
@@ -56,6 +58,80 @@ def mlp(w1: Array, b1: Array, w2: Array, b2: Array, x: Array, y: Array) -> Array
     h = np.tanh(x @ w1 + b1)
     out = h @ w2 + b2
     return np.mean((out - y) ** 2)
+
+
+def attention(q: Array, k: Array, v: Array) -> Array:
+    """Scaled dot-product attention of one head."""
+    s = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)) @ v
+
+
+def causal_attention(q: Array, k: Array, v: Array, mask: Array) -> Array:
+    """Attention of several heads in which no row looks ahead; the mask holds 0 and −inf."""
+    s = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5 + mask
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)) @ v
+
+
+def layernorm(x: Array, g: Array, b: Array) -> Array:
+    """Each row with mean 0 and variance 1, scaled and moved."""
+    mu = x.mean(axis=-1, keepdims=True)
+    c = x - mu
+    return c / np.sqrt((c * c).mean(axis=-1, keepdims=True) + 1e-5) * g + b
+
+
+def rmsnorm(x: Array, g: Array) -> Array:
+    """Each row divided by its root mean square, scaled."""
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * g
+
+
+def gelu(u: Array) -> Array:
+    """The tanh form of u·Φ(u)."""
+    return 0.5 * u * (1 + np.tanh(0.7978845608 * (u + 0.044715 * u**3)))
+
+
+def gpt_block(x: Array, p: dict[str, Array], mask: Array, heads: int) -> Array:
+    """A block of a transformer: causal attention and an MLP, each after a layer norm and beside its input."""
+
+    def split(y: Array) -> Array:
+        return y.reshape(*y.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+
+    h = layernorm(x, p["g1"], p["b1"])
+    o = causal_attention(split(h @ p["wq"]), split(h @ p["wk"]), split(h @ p["wv"]), mask)
+    x = x + o.transpose(0, 2, 1, 3).reshape(x.shape) @ p["wo"]
+    u = layernorm(x, p["g2"], p["b2"]) @ p["w1"] + p["c1"]
+    return x + gelu(u) @ p["w2"] + p["c2"]
+
+
+def gpt_loss(x: Array, blocks: list[dict[str, Array]], wu: Array, mask: Array, y: Array, heads: int) -> Array:
+    """The mean cross-entropy of what comes out of the blocks, with the words y one-hot."""
+    for p in blocks:
+        x = gpt_block(x, p, mask, heads)
+    return cross_entropy((x @ wu).reshape(-1, wu.shape[1]), y.reshape(-1, wu.shape[1]))
+
+
+def gpt_arguments(
+    blocks: int,
+    batch: int,
+    length: int,
+    width: int,
+    inner: int,
+    words: int,
+    heads: int,
+    dtype: str = "float32",
+) -> tuple[Any, ...]:
+    """What `gpt_loss` takes: types, the causal mask as an array, the number of heads."""
+
+    def t(*shape: int, **bounds: float) -> Type:
+        return Type(shape, dtype, **bounds)
+
+    square = {name: t(width, width) for name in ("wq", "wk", "wv", "wo")}
+    rows = {name: t(width) for name in ("g1", "b1", "g2", "b2", "c2")}
+    one = {**square, **rows, "w1": t(width, inner), "c1": t(inner), "w2": t(inner, width)}
+    mask = np.where(np.tri(length, dtype=bool), 0, -np.inf).astype(dtype)
+    labels = t(batch, length, words, low=0.0, high=1.0)
+    return t(batch, length, width), [one] * blocks, t(width, words), mask, labels, heads
 
 
 def _f32(*shape: int, low: float | None = None, high: float | None = None) -> Type:
@@ -99,6 +175,42 @@ DEMOS: dict[str, Demo] = {
             (_f32(64, 128), _f32(128), _f32(128, 10), _f32(10), _f32(512, 64), _f32(512, 10)),
             ("w1", "b1", "w2", "b2"),
             "most of it is matrix products, so there is little to win, and the report says so",
+        ),
+        Demo(
+            "attention",
+            attention,
+            (_f32(256, 64),) * 3,
+            ("q", "k", "v"),
+            "the backward that people publish: no adjoint of the maximum, row sums from dO and O",
+        ),
+        Demo(
+            "causal-attention",
+            causal_attention,
+            (*(_f32(4, 128, 32),) * 3, np.where(np.tri(128, dtype=bool), 0, -np.inf).astype("float32")),
+            ("q", "k", "v"),
+            "the same with a mask of −inf, whose infinities the samples show to be harmless",
+        ),
+        Demo(
+            "layernorm",
+            layernorm,
+            (_f32(512, 256), _f32(256), _f32(256)),
+            ("x", "g", "b"),
+            "two row reductions in the backward, and nothing of the mean's way through the variance",
+        ),
+        Demo(
+            "rmsnorm",
+            rmsnorm,
+            (_f32(512, 256), _f32(256)),
+            ("x", "g"),
+            "one row reduction in the backward",
+        ),
+        Demo(
+            "gpt-block",
+            gpt_loss,
+            gpt_arguments(1, batch=2, length=64, width=64, inner=256, words=101, heads=4),
+            ("blocks", "wu"),
+            "all of that in one program, searched in windows",
+            (layernorm, causal_attention, gelu, gpt_block, cross_entropy),
         ),
     )
 }

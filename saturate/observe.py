@@ -19,6 +19,9 @@ from saturate.program import Program
 from saturate.runners.evaluate import values
 from saturate.samples import Sample
 
+NAMED = 8
+"""So many assumed values are named."""
+
 
 def observed(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sample]) -> dict[str, Facts]:
     """Facts by value id for the values below arguments that are not finite, as all samples show them."""
@@ -50,9 +53,12 @@ def _below(program: Program, values_: set[str]) -> set[str]:
 
 
 def assumptions(program: Program, found: Mapping[str, Facts]) -> Iterable[str]:
-    """One line for each assumed value, by the user's name for it or its id."""
-    for node in program.nodes:
-        facts = found.get(node.value)
-        if facts:
-            positive = " and positive" if NONZERO in facts else ""
-            yield f"{node.label or node.value} is finite{positive}, as the examples show"
+    """What is assumed of which values, by the user's names for them, or by an id where none has a name."""
+    for wanted, said in ((False, "finite"), (True, "finite and positive")):
+        assumed = [n for n in program.nodes if n.value in found and (NONZERO in found[n.value]) == wanted]
+        names = list(dict.fromkeys(n.label for n in assumed if n.label)) or [n.value for n in assumed[:1]]
+        shown = names[:NAMED]
+        others = len([n for n in assumed if n.label not in shown and n.value not in shown])
+        if assumed:
+            more = f" and {others} other values" if others else ""
+            yield f"{', '.join(shown)}{more}: {said}, as the examples show"

@@ -8,18 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 from running import assert_same_bits
-from transformer import arguments, loss
 
 import saturate as sat
+from saturate.demos import gpt_arguments, gpt_loss
 from saturate.op import AnyArray
 from saturate.ops.structure import Reshape
 from saturate.program import Program
 from saturate.runners.evaluate import evaluate
 from saturate.windows import MOST, stitched, windows
 
+WRT = ("blocks", "wu")
+
+
+def arguments(count: int, dtype: str = "float32", length: int = 5) -> tuple[Any, ...]:
+    return gpt_arguments(count, batch=3, length=length, width=14, inner=17, words=11, heads=2, dtype=dtype)
+
 
 def gradients(count: int) -> Program:
-    return sat.grad(loss, *arguments(count), wrt=("layers", "wu"))
+    return sat.grad(gpt_loss, *arguments(count), wrt=WRT)
 
 
 def drawn(program: Program, seed: int = 0) -> list[AnyArray]:
@@ -68,12 +74,12 @@ def test_a_cut_lets_one_value_pass_and_windows_stay_small() -> None:
 
 @pytest.fixture(scope="module")
 def one() -> sat.Optimized:
-    return sat.optimize(loss, *arguments(1), wrt=("layers", "wu"))
+    return sat.optimize(gpt_loss, *arguments(1), wrt=WRT)
 
 
 @pytest.fixture(scope="module")
 def three() -> sat.Optimized:
-    return sat.optimize(loss, *arguments(3), wrt=("layers", "wu"))
+    return sat.optimize(gpt_loss, *arguments(3), wrt=WRT)
 
 
 def ops(program: Program) -> Counter[str]:
@@ -101,7 +107,7 @@ def test_every_layer_costs_the_same(one: sat.Optimized, three: sat.Optimized) ->
 
 
 def test_the_score_tables_of_a_block_are_few() -> None:
-    best = sat.optimize(loss, *arguments(1, length=31), wrt=("layers", "wu"), check=False)
+    best = sat.optimize(gpt_loss, *arguments(1, length=31), wrt=WRT, check=False)
     tables = [n for n in best.program.nodes if n.type.shape == (3, 2, 31, 31) and not n.op.view]
     made = Counter(n.op.name for n in tables)
     assert made["matmul"] == 2  # scores, and dP; D comes from dO and O
@@ -110,7 +116,7 @@ def test_the_score_tables_of_a_block_are_few() -> None:
 
 
 def test_the_whole_gives_the_values_and_gradients_of_the_program(three: sat.Optimized) -> None:
-    wide = sat.grad(loss, *arguments(3, "float64"), wrt=("layers", "wu"))
+    wide = sat.grad(gpt_loss, *arguments(3, "float64"), wrt=WRT)
     arrays = drawn(three.baseline, 5)
     true = evaluate(wide, *[np.asarray(a, "float64") for a in arrays])
     found = evaluate(three.program, *arrays)
