@@ -12,9 +12,12 @@ from saturate.extract.units import plural
 from saturate.lawbook import formula, headline
 from saturate.nearest import Nearest
 from saturate.notation import Writer
-from saturate.proof import Equation
+from saturate.proof import CONGRUENCE, Equation
 from saturate.rules.law import Law
 from saturate.worth import ALLOWED
+
+NESTED = 3
+"""Chains inside chains are written out so deep; deeper ones are one line with their laws."""
 
 
 @dataclass(frozen=True)
@@ -97,17 +100,27 @@ class Why(_Text):
         return "\n".join(lines)
 
 
-def _chain(steps: tuple[Step, ...], indent: str) -> list[str]:
+def _chain(steps: tuple[Step, ...], indent: str, depth: int = 0) -> list[str]:
     """The right sides with their laws; what was used stands before the line that needs it."""
     lines: list[str] = []
     for step in steps:
         for inner in step.inside:
             if any(s.shown for s in inner):
                 named = f"{inner[0].name} = " if inner[0].name else ""
-                lines += [f"{indent}  where {named}{inner[0].left}", *_chain(inner, f"{indent}      ")]
+                first = f"{indent}  where {named}{inner[0].left}"
+                if depth < NESTED:
+                    lines += [first, *_chain(inner, f"{indent}      ", depth + 1)]
+                else:
+                    lines.append(f"{first} = {inner[-1].right}    [{', '.join(_laws(inner))}]")
         if step.left != step.right:
             lines.append(f"{indent}= {step.right}    [{step.law}]")
     return lines
+
+
+def _laws(chain: tuple[Step, ...]) -> list[str]:
+    """The laws of a chain and of what stands inside it, but for the steps that operands take along."""
+    used = dict.fromkeys(s.law for step in chain for s in step.every() if s.left != s.right)
+    return [law for law in used if law != CONGRUENCE] or [CONGRUENCE]
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,7 +18,7 @@ from saturate.why import OF_BASELINE, Questions
 
 @dataclass(frozen=True)
 class WindowQuestions(Questions):
-    """As `Questions`; a value is asked for in its window, where other values have the window's names."""
+    """As `Questions`; a value is asked for in its window, and what that reads from others is named for it."""
 
     parts: tuple[Part, ...] = ()
 
@@ -34,7 +34,7 @@ class WindowQuestions(Questions):
     def why_not(self, rule: str | Law, name: str) -> WhyNot:
         """The best partial match in the window of the value."""
         questions, inner = self._inside(name)
-        return questions.why_not(rule, inner)
+        return replace(questions.why_not(rule, inner), name=name)
 
     def _inside(self, name: str) -> tuple[Questions, str]:
         before, after = self._named(name)
@@ -51,7 +51,10 @@ class WindowQuestions(Questions):
     def _of(self, part: Part) -> Questions:
         found = self.road
         way = road(part.window.program, part.improved, found.laws, part.facts, found.limits)
-        return Questions(way, tuple(part.examples), self.exact)
+        whole = found.baseline
+        names = {i.value: i.name for i in whole.inputs} | {n.value: n.label or n.value for n in whole.nodes}
+        pairs = zip(part.window.program.inputs, part.window.inputs, strict=True)
+        return Questions(way, tuple(part.examples), self.exact, {i.name: names[v] for i, v in pairs})
 
 
 def asked(

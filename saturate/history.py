@@ -84,11 +84,11 @@ class History(EGraph):
         rows = Reader(self._graph, self._heads).rows(probe)
         return sorted(tuple(self._graph.value_to_i64(v) for v in row.inputs) for row in rows)
 
-    def facts_of(self, term: Term) -> Facts:
-        """What is known of the class of a term."""
+    def facts(self) -> dict[int, Facts]:
+        """What is known of the class of every term, by its number."""
         reader = Reader(self._graph, self._heads)
-        mine = self.class_of()[term.id]
-        return frozenset(fact for fact in FACTS if any(r.inputs[0] == mine for r in reader.rows(fact)))
+        held = {fact: {row.inputs[0] for row in reader.rows(fact)} for fact in FACTS}
+        return {n: frozenset(f for f in FACTS if c in held[f]) for n, c in self.class_of().items()}
 
     def class_of(self) -> dict[int, Any]:
         """The class of every term, by its number."""

@@ -145,7 +145,8 @@ class _Teller:
         facts = f"{' '.join(self.held)} (mem {members} member)"
         rows = self.history.matches(facts, ["member"], self.at, self.target)
         terms = [self.history.proof.terms[n] for (n,) in rows]
-        lacking = [self.writer.called(t) for t in terms if fact not in self.history.facts_of(t)]
+        known = self.history.facts()
+        lacking = [self.writer.called(t) for t in terms if fact not in known[t.id]]
         return self._unknown(fact, ", ".join(lacking) or f"a member of {members}")
 
 

@@ -105,6 +105,8 @@ class Writer:
     names: Mapping[int, str] = field(default_factory=dict)
     more: Mapping[int, str] = field(default_factory=dict)
     """Names that are used where a text would be long."""
+    leaves: Mapping[str, str] = field(default_factory=dict)
+    """What leaves are called, where that is not their name."""
 
     def equation(self, left: Term, right: Term) -> str:
         """Both sides, each written out at least once."""
@@ -114,7 +116,7 @@ class Writer:
         """The term over the names of its operands; its own name is not used."""
         text = self._written(term, DEPTH)
         if len(text) > LONG and self.more:
-            return Writer(self.letters, {**self.more, **self.names}).text(term)
+            return Writer(self.letters, {**self.more, **self.names}, {}, self.leaves).text(term)
         return text
 
     def called(self, term: Term) -> str:
@@ -129,7 +131,7 @@ class Writer:
     def _written(self, term: Term, depth: int) -> str:
         match term.kind:
             case "leaf":
-                return short(term.head[0])
+                return self.leaves.get(term.head[0], short(term.head[0]))
             case "con":
                 return self._con(term, depth)
             case "plus":

@@ -135,6 +135,13 @@ class Proof:
             right.sort(key=self.root)
         return tuple(dict.fromkeys((x, y) for x, y in zip(left, right, strict=True) if x != y))
 
+    def least(self) -> dict[int, int]:
+        """For every term the least number of its class."""
+        found: dict[int, int] = {}
+        for number in sorted(self.terms):
+            found.setdefault(self.root(number), number)
+        return {number: found[self.root(number)] for number in self.terms}
+
     # chains
 
     def chain(self, a: int, b: int) -> tuple[Equation, ...] | None:

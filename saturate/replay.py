@@ -10,7 +10,7 @@ from saturate.algebra import Ix, Term, Terms
 from saturate.denote import Denotation, denote
 from saturate.history import History
 from saturate.improve import FactsOf, Improved, Pass
-from saturate.normal import Simplified, needed, simplify
+from saturate.normal import NormalForms, Simplified, needed, rebuild, simplify
 from saturate.program import Program
 from saturate.rules.law import Law
 from saturate.saturation import Limits, drive, relevant
@@ -123,6 +123,31 @@ class Replay:
         """
         image = self.simplified.image.get(self.meaning.values[value].id)
         return image if image is not None and image.id in self.history.proof.terms else None
+
+    def alike(self, a: Term, b: Term) -> bool:
+        """Whether two terms multiply out to the same once all that laws made equal is written in one way."""
+        fresh = Terms()
+        left, right = self._rewritten(fresh, [a, b])
+        forms = NormalForms()
+        for term in needed([left, right]):
+            forms.of(term)
+        return forms.of(left) == forms.of(right)
+
+    def _rewritten(self, fresh: Terms, wanted: Sequence[Term]) -> list[Term]:
+        """The terms in another pool, each class by its least term."""
+        terms, least, facts = self.history.proof.terms, self.history.proof.least(), self.history.facts()
+        done: dict[int, Term] = {}
+        stack = [least[t.id] for t in wanted]
+        while stack:
+            term = terms[stack[-1]]
+            operands = [least[x.id] for x in term.args]
+            waiting = [n for n in operands if n not in done]
+            stack += waiting
+            if not waiting:
+                done[term.id] = rebuild(fresh, term, tuple(done[n] for n in operands))
+                fresh.learn(done[term.id], facts[term.id])
+                stack.pop()
+        return [done[least[t.id]] for t in wanted]
 
 
 def chosen_terms(terms: Terms, steps: Iterable[tuple[int, Step, str]]) -> dict[int, Term]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
@@ -13,7 +13,7 @@ from saturate.cse import share, twins
 from saturate.errors import ArgumentError
 from saturate.extract.units import plural
 from saturate.nearest import nearest
-from saturate.normal import NormalForms, needed
+from saturate.normal import needed
 from saturate.notation import Writer, indices_of, letters, number
 from saturate.op import AnyArray
 from saturate.ops.constants import Constant
@@ -41,6 +41,8 @@ class Questions:
     road: Road
     examples: Sequence[AnyArray]
     exact: str
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What arguments are called, where that is not their name."""
     _replays: dict[tuple[int, bool], Replay] = field(default_factory=dict)
 
     def at_the_start(self, program: Program) -> Questions:
@@ -144,9 +146,10 @@ class Questions:
             if term is not None and term.constant is None and term.kind != "leaf":
                 named.setdefault(term.id, label)
         every = replay.meaning.terms.all if raw else list(replay.history.proof.terms.values())
-        called = letters(indices_of(every), {t.head[0] for t in every if t.kind == "leaf"})
+        leaves = {t.head[0] for t in every if t.kind == "leaf"}
+        indices = letters(indices_of(every), {self.called.get(name, name) for name in leaves})
         if raw:
-            return Writer(called, named)
+            return Writer(indices, named, {}, self.called)
         after = self.program_after(self._number(replay))
         for label, value in _labels(after):
             chosen = replay.leg.values.get(_seen(after, value))
@@ -157,7 +160,7 @@ class Questions:
             if after is self.road.program
             else {}
         )
-        return Writer(called, named, ids)
+        return Writer(indices, named, ids, self.called)
 
     def worths(self, replay: Replay) -> list[tuple[Worth, Worth]]:
         """Values on samples: of the terms as they are denoted, and of those in the e-graph."""
@@ -312,7 +315,7 @@ class _Walk:
         self._end = (target, writers[1], worths)
         chain = replay.history.proof.chain(image.id, target.id)
         if chain is None:
-            reason = NORMAL_FORM if _alike(image, target) else UNTOLD
+            reason = NORMAL_FORM if replay.alike(image, target) else UNTOLD
             chain = (Equation(image, target, reason),)
         return steps + list(steps_of(chain, writers[1], partial(_error, worths))), chosen
 
@@ -322,7 +325,8 @@ class _Walk:
             return []
         chosen, before, there = self._end
         left, right = before.text(chosen), writer.text(raw)
-        error = max(a.difference(chosen, raw, b) for (_, a), (b, _) in zip(there, worths, strict=True))
+        pairs = zip(there, worths, strict=True)
+        error = max(a.difference_by_any_names(chosen, raw, b) for (_, a), (b, _) in pairs)
         return [Step(left, right, LOWERED, error)] if left != right else []
 
     def _computed(
@@ -382,14 +386,6 @@ class _Walk:
 def _with(leg: Leg, chosen: int, after: Program) -> str:
     """A value of the next program that is this value of the lattice."""
     return next(v for v, number in leg.values.items() if number == chosen and v in after.types)
-
-
-def _alike(a: Term, b: Term) -> bool:
-    """Whether two terms multiply out to the same."""
-    forms = NormalForms()
-    for term in needed([a, b]):
-        forms.of(term)
-    return forms.of(a) == forms.of(b)
 
 
 def _error(worths: Sequence[tuple[Worth, Worth]], equation: Equation) -> float:

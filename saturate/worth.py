@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,25 @@ class Worth:
         """The largest distance of two terms, in parts of their scale and of their operands'; 0 where all are
         NaN or infinite alike. `other` has the values of `right` where it is of another pool.
         """
-        there = other or self
-        every = tuple(sorted(left.free | right.free))
+        return self._apart(left, right, other or self, {})
+
+    def difference_by_any_names(self, left: Term, right: Term, other: Worth) -> float:
+        """The same where the pools may call an axis by other names: the least over those of equal sizes."""
+        mine, theirs = sorted(left.free), sorted(right.free)
+        if mine == theirs or sorted(i.size for i in mine) != sorted(i.size for i in theirs):
+            return self.difference(left, right, other)
+        orders = (
+            o for o in permutations(mine) if all(i.size == j.size for i, j in zip(o, theirs, strict=True))
+        )
+        return min(self._apart(left, right, other, dict(zip(theirs, o, strict=True))) for o in orders)
+
+    def _apart(self, left: Term, right: Term, there: Worth, renamed: Mapping[Ix, Ix]) -> float:
+        """`renamed` gives the indices of `right` the names that `left` has for them."""
+        order = [renamed.get(i, i) for i in sorted(right.free)]
+        every = tuple(sorted(left.free | set(order)))
+        turned = there.of(right).transpose([order.index(i) for i in sorted(order)])
         a = arranged(self.of(left), left.free, every).astype(np.float64)
-        b = arranged(there.of(right), right.free, every).astype(np.float64)
+        b = arranged(turned, frozenset(order), every).astype(np.float64)
         a, b = np.broadcast_arrays(a, b)
         both = np.isfinite(a) & np.isfinite(b)
         if not np.array_equal(a[~both], b[~both], equal_nan=True):

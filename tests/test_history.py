@@ -190,3 +190,24 @@ def test_what_terms_are_worth_and_how_far_they_are_apart(terms: Terms) -> None:
     assert worth.difference(a, terms.fn("tanh", (a,), "float64")) > 0.01
     nowhere = terms.recip(terms.number(0.0, "float64"))
     assert worth.difference(nowhere, terms.number(1.0, "float64")) == np.inf
+
+
+def test_axes_by_other_names_are_compared_by_size(terms: Terms) -> None:
+    i, j = index(5), index(7)
+    a = terms.leaf("a", (i, j), "float64")
+    other = Terms()
+    b = other.leaf("a", (Ix(5, 3), Ix(7, 1)), "float64")
+    narrow = other.leaf("c", (Ix(5, 3),), "float64")
+    rng = np.random.default_rng(0)
+    leaves = {"a": rng.standard_normal((5, 7)), "c": rng.standard_normal(5)}
+    here, there = Worth(leaves), Worth(leaves)
+    assert here.difference_by_any_names(a, b, there) == 0.0
+    assert here.difference_by_any_names(a, narrow, there) > 0.1
+
+
+def test_square_axes_by_other_names_are_compared_both_ways(terms: Terms) -> None:
+    a = terms.leaf("a", (Ix(5, 0), Ix(5, 1)), "float64")
+    other = Terms()
+    turned = other.leaf("a", (Ix(5, 7), Ix(5, 2)), "float64")
+    leaves = {"a": np.random.default_rng(0).standard_normal((5, 5))}
+    assert Worth(leaves).difference_by_any_names(a, turned, Worth(leaves)) == 0.0
