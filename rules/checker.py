@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from saturate.facts import FINITE
+from saturate.facts import BINARY, FINITE, INTEGER
 from saturate.op import AnyArray
 from saturate.rules.language import (
     Call,
@@ -188,8 +188,12 @@ def _field(law: Law, sample: Sampler) -> Finding | None:
     """Rational sides are equal in a prime field, where nothing is rounded."""
     if not (is_rational(law.left) and is_rational(law.right)):
         return None
+    bits = {c.variable for c in law.where if c.fact == BINARY}
     for _ in range(3):
-        values = {v: sample.rng.integers(1, FIELD, sample.shape(v)) for v in law.variables}
+        values = {
+            v: sample.rng.integers(*((0, 2) if v in bits else (1, FIELD)), sample.shape(v))
+            for v in law.variables
+        }
         left, right = (residues(side, values, sample.axes, sample.sizes) for side in (law.left, law.right))
         if not _equal(left, right):
             return Finding(law.name, f"the sides differ modulo {FIELD}", values, left, right)
@@ -249,13 +253,19 @@ def residues(
 
 
 def _slopes(law: Law, sample: Sampler) -> Finding | None:
-    """Directional derivatives of both sides, by central differences away from zero."""
+    """Directional derivatives of both sides, by central differences away from zero.
+
+    What is whole everywhere cannot be moved a little.
+    """
     step, tolerance = 1e-5, TOLERANCE**0.5
+    steps = {c.variable for c in law.where if c.fact in (BINARY, INTEGER)}
     if law.exact == BOUNDED or sample.side(law.left, sample.draw("normal")).dtype == bool:
         return None
     for kind in ("normal", "positive"):
         at = {v: np.where(np.abs(a) < 0.3, np.copysign(0.5, a), a) for v, a in sample.draw(kind).items()}
         for name in law.variables:
+            if name in steps:
+                continue
             along = sample.rng.standard_normal(at[name].shape)
             ends = [{**at, name: at[name] + sign * step * along} for sign in (1, -1)]
             slopes: list[AnyArray] = []

@@ -43,6 +43,8 @@ class Condition:
             "nonzero": lambda a: a != 0,
             "nonneg": lambda a: a >= 0,
             "finite": np.isfinite,
+            "integer": lambda a: (a == np.rint(a)) | np.isnan(a),
+            "binary": lambda a: (a == 0) | (a == 1),
         }
         return bool(checks[self.fact](array).all())
 
@@ -50,6 +52,10 @@ class Condition:
         """A sample that has the fact, near `array`."""
         if self.fact == "nonzero":
             return np.where(np.abs(array) < 0.1, np.copysign(0.5, array), array).astype(array.dtype)
+        if self.fact == "integer":
+            return np.asarray(np.rint(3 * array))
+        if self.fact == "binary":
+            return (array > 0).astype(array.dtype)
         return np.abs(array) if self.fact == "nonneg" else array
 
 
@@ -66,6 +72,16 @@ def nonneg(*variables: str) -> tuple[Condition, ...]:
 def finite(*variables: str) -> tuple[Condition, ...]:
     """The variables are nowhere infinite or NaN."""
     return tuple(Condition(v, "finite") for v in variables)
+
+
+def integer(*variables: str) -> tuple[Condition, ...]:
+    """The variables are whole numbers everywhere."""
+    return tuple(Condition(v, "integer") for v in variables)
+
+
+def binary(*variables: str) -> tuple[Condition, ...]:
+    """The variables are 0 or 1 everywhere."""
+    return tuple(Condition(v, "binary") for v in variables)
 
 
 @dataclass(frozen=True)

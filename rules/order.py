@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saturate.rules.language import Expr, const, exp, fn, largest
-from saturate.rules.law import BITWISE, SIMPLIFY, Law, finite, law, nonneg
+from saturate.rules.law import BITWISE, SIMPLIFY, Law, binary, finite, integer, law, nonneg
 
 
 @law(a="i", direction=SIMPLIFY, exact=BITWISE)
@@ -111,9 +111,33 @@ def largest_exp(a: Expr) -> tuple[Expr, Expr]:
     return largest("j", exp(a)), exp(largest("j", a))
 
 
+@law(a="i", direction=SIMPLIFY, exact=BITWISE, where=integer("a"))
+def floor_of_integer(a: Expr) -> tuple[Expr, Expr]:
+    """⌊a⌋ = a where a is whole."""
+    return fn("floor", a), a
+
+
+@law(a="i", direction=SIMPLIFY, exact=BITWISE, where=integer("a"))
+def ceil_of_integer(a: Expr) -> tuple[Expr, Expr]:
+    """⌈a⌉ = a where a is whole."""
+    return fn("ceil", a), a
+
+
+@law(a="i", direction=SIMPLIFY, exact=BITWISE, where=integer("a"))
+def rint_of_integer(a: Expr) -> tuple[Expr, Expr]:
+    """a rounded to the nearest whole number is a where a is whole."""
+    return fn("rint", a), a
+
+
+@law(a="i", direction=SIMPLIFY, where=binary("a"))
+def mask_squared(a: Expr) -> tuple[Expr, Expr]:
+    """a·a = a where a is 0 or 1."""
+    return a * a, a
+
+
 LAWS: tuple[Law, ...] = (
     maximum_of_equals, minimum_of_equals, maximum_with_zero, abs_of_nonneg, abs_squared, sign_times_abs,
     maximum_with_minus, greater_is_less, greater_equal_is_less_equal, choice_of_the_larger,
     choice_of_the_smaller, choice_of_the_larger_or_equal, choice_of_the_smaller_or_equal, maximum_of_exps,
-    maximum_of_shifted, largest_exp,
+    maximum_of_shifted, largest_exp, floor_of_integer, ceil_of_integer, rint_of_integer, mask_squared,
 )  # fmt: skip

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from saturate import facts as known
-from saturate.facts import FINITE, NONNEG, NONZERO, Facts
+from saturate.facts import FINITE, NONZERO, Facts
 
 
 class Ix(NamedTuple):
@@ -55,6 +55,8 @@ class Term:
     dtype: str
     free: Indices
     facts: Facts
+    units: Indices = frozenset()
+    """Indices over each of which the term sums to one, as the places of a one-hot row do."""
 
     @property
     def constant(self) -> Fraction | None:
@@ -111,11 +113,12 @@ class Terms:
         dtype: str,
         free: Indices,
         facts: Facts,
+        units: Indices = frozenset(),
     ) -> Term:
         key = (kind, head, tuple(a.id for a in args), dtype)
         found = self._pool.get(key)
         if found is None:
-            found = Term(len(self.all), kind, head, args, dtype, free, facts)
+            found = Term(len(self.all), kind, head, args, dtype, free, facts, units)
             self._pool[key] = found
             self.all.append(found)
         return found
@@ -126,9 +129,16 @@ class Terms:
         if not term.facts >= facts:
             object.__setattr__(term, "facts", term.facts | facts)
 
-    def leaf(self, name: str, indices: tuple[Ix, ...], dtype: str, facts: Facts = frozenset()) -> Term:
-        """An input or array constant with its axes in order."""
-        return self._make("leaf", (name, indices), (), dtype, frozenset(indices), facts)
+    def leaf(
+        self,
+        name: str,
+        indices: tuple[Ix, ...],
+        dtype: str,
+        facts: Facts = frozenset(),
+        units: Indices = frozenset(),
+    ) -> Term:
+        """An input or array constant with its axes in order; it sums to one over each of `units`."""
+        return self._make("leaf", (name, indices), (), dtype, frozenset(indices), facts, units)
 
     def number(self, value: Fraction | float, dtype: str) -> Term:
         """A scalar constant; a non-finite one is a function without operands."""
@@ -253,9 +263,8 @@ class Terms:
 
     def delta(self, i: Ix, j: Ix, dtype: str) -> Term:
         """1 where i = j, else 0."""
-        return self._make(
-            "delta", (min(i, j), max(i, j)), (), dtype, frozenset((i, j)), frozenset((FINITE, NONNEG))
-        )
+        both = frozenset((i, j))
+        return self._make("delta", (min(i, j), max(i, j)), (), dtype, both, known.ZERO_OR_ONE, both)
 
     def opaque(
         self,
@@ -282,7 +291,8 @@ class Terms:
             return a
         if a.kind == "leaf":
             name, indices = a.head
-            return self.leaf(name, tuple(_image(i, pairs) for i in indices), a.dtype, a.facts)
+            units = frozenset(_image(i, pairs) for i in a.units)
+            return self.leaf(name, tuple(_image(i, pairs) for i in indices), a.dtype, a.facts, units)
         if a.kind == "delta":
             return self.delta(_image(a.head[0], pairs), _image(a.head[1], pairs), a.dtype)
         if a.kind == "con" and not a.head[1] & set(pairs.values()) and _moves(a, set(pairs)):

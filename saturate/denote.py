@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
+import numpy as np
+
 from saturate.algebra import Indices, Ix, Term, Terms
 from saturate.errors import ShapeError
-from saturate.facts import FINITE, NONNEG, NONZERO, NOTHING, Facts
+from saturate.facts import BINARY, FINITE, INTEGER, NONNEG, NONZERO, NOTHING, ZERO_OR_ONE, Facts
 from saturate.op import Array, Type
 from saturate.ops.constants import Constant
 from saturate.program import Node, Program
@@ -240,14 +242,14 @@ class Denoter:
             lambda: self.terms.delta(_ix(self.index(i)), _ix(self.index(j)), dtype), (i, j), (n, n), dtype
         )
 
-    def leaf(self, name: str, type: Type, facts: Facts) -> Indexed:
-        """An input or an array constant."""
+    def leaf(self, name: str, type: Type, facts: Facts, units: tuple[int, ...] = ()) -> Indexed:
+        """An input or an array constant, which sums to one over each of the axes `units`."""
         axes = tuple(self.fresh(n) for n in type.shape)
 
         def build() -> Term:
-            return self.terms.leaf(
-                name, tuple(i for a in axes if (i := self.index(a)) is not None), type.dtype, facts
-            )
+            ones = self.indices(tuple(axes[k] for k in units))
+            named = tuple(i for a in axes if (i := self.index(a)) is not None)
+            return self.terms.leaf(name, named, type.dtype, facts, ones)
 
         return self.make(build, axes, type.shape, type.dtype)
 
@@ -325,7 +327,8 @@ def _denote_node(node: Node, t: Denoter, xs: tuple[Indexed, ...]) -> Indexed:
         number = _only_number(node.op.array)
         if number is not None:
             return t.full(number, node.type.shape, node.type.dtype)
-        return t.leaf(f"const:{node.op.array.digest}", node.type, constant_facts(node.op.array))
+        facts, ones = constant_facts(node.op.array), one_hot_axes(node.op.array)
+        return t.leaf(f"const:{node.op.array.digest}", node.type, facts, ones)
     if 0 in (n for shape in (node.type.shape, *(x.shape for x in xs)) for n in shape):
         return t.opaque(node, xs)
     return node.op.denote(t, *xs) or t.opaque(node, xs)
@@ -339,9 +342,18 @@ def _only_number(array: Array) -> float | None:
     return float(value.flat[0]) if (value == value.flat[0]).all() else None
 
 
+def one_hot_axes(array: Array) -> tuple[int, ...]:
+    """The axes along which an array of zeros and ones holds exactly one one, everywhere."""
+    if BINARY not in constant_facts(array):
+        return ()
+    return tuple(k for k in range(array.value.ndim) if (array.value.astype(float).sum(axis=k) == 1).all())
+
+
 def input_facts(type: Type) -> Facts:
     """What an input has by contract: finite, and the sign that its bounds give."""
-    found = {FINITE}
+    if type.dtype == "bool":
+        return ZERO_OR_ONE
+    found = {FINITE} if type.is_float else {FINITE, INTEGER}
     if type.low is not None and type.low >= 0:
         found |= {NONNEG} if type.low == 0 else {NONNEG, NONZERO}
     if type.high is not None and type.high < 0:
@@ -353,8 +365,10 @@ def constant_facts(array: Array) -> Facts:
     """What holds of every element of a captured array."""
     value = array.value
     if value.dtype.kind not in "fiu":
-        return frozenset((FINITE, NONNEG))
-    found = set()
+        return ZERO_OR_ONE
+    found = set[str]()
+    if (value == np.rint(value)).all():
+        found |= ZERO_OR_ONE if ((value == 0) | (value == 1)).all() else {INTEGER}
     if all(isfinite(x) for x in value.ravel().tolist()):
         found.add(FINITE)
     if (value >= 0).all():

@@ -22,7 +22,7 @@ from egglog import bindings
 
 from saturate.algebra import Ix, Term
 from saturate.errors import EGraphError
-from saturate.facts import BY_FUNCTION, FACTS, Facts
+from saturate.facts import BY_FUNCTION, FACTS, WALKED, Facts
 from saturate.signature import CONSTRUCTORS, INDEX_SCALE, SIGNATURE, arguments, rational, statements
 
 TICK = 1000.0 if version("egglog").startswith("13.") else 1.0
@@ -40,9 +40,8 @@ def _index(code: int) -> Ix:
 
 def _facts_text() -> str:
     """Analyses: free indices, dtype, constants and the facts of `saturate.facts` of what rules make."""
-    lines = [
-        f"(relation {fact} (T))\n(relation {fact}s (MS))\n(relation todo-{fact} (MS MS))" for fact in FACTS
-    ]
+    lines = [f"(relation {fact} (T))" for fact in FACTS]
+    lines += [f"(relation {fact}s (MS))\n(relation todo-{fact} (MS MS))" for fact in WALKED]
     lines.append(
         "(relation signs (MS))\n(relation todo-sign (MS MS))"
     )  # products of squares and of what is nonneg
@@ -80,12 +79,15 @@ def _facts_text() -> str:
       ((todo-sign M (multiset-remove (multiset-remove R x) x))) :ruleset facts)
 (rule ((todo-sign M R) (= (multiset-length R) 0)) ((signs M)) :ruleset facts)
 """
-    for fact in FACTS:
+    for fact in WALKED:
         members += f"""
 (rule ((todo M M f)) ((todo-{fact} M M)) :ruleset facts)
 (rule ((todo-{fact} M R) (> (multiset-length R) 0) (= x (multiset-pick R)) ({fact} x))
       ((todo-{fact} M (multiset-remove R x))) :ruleset facts)
 (rule ((todo-{fact} M R) (= (multiset-length R) 0)) (({fact}s M)) :ruleset facts)
+"""
+    for fact in FACTS:
+        members += f"""
 (rule ((= e (Red r s x)) ({fact} x)) (({fact} e)) :ruleset facts)
 (rule ((= e (Ren n x)) ({fact} x)) (({fact} e)) :ruleset facts)
 """

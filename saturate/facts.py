@@ -1,7 +1,8 @@
 """What is known of every element of a value, and how ops pass it on: one table for terms and for the e-graph.
 
-A fact is a word: `finite` (neither infinite nor NaN, over the reals: overflow does not count), `nonneg` (≥ 0)
-and `nonzero`. Positive is `nonneg` and `nonzero` together.
+A fact is a word: `finite` (neither infinite nor NaN, over the reals: overflow does not count), `nonneg`
+(≥ 0), `nonzero`, `integer` (what rounding to a whole number leaves as it is) and `binary` (0 or 1). Positive
+is `nonneg` and `nonzero` together.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 FINITE, NONNEG, NONZERO = "finite", "nonneg", "nonzero"
-FACTS = (FINITE, NONNEG, NONZERO)
+INTEGER, BINARY = "integer", "binary"
+WALKED = (FINITE, NONNEG, NONZERO)
+"""What the e-graph works out for sums and products too; others of functions and leaves alone."""
+FACTS = (*WALKED, INTEGER, BINARY)
 Facts = frozenset[str]
 NOTHING: Facts = frozenset()
-POSITIVE: Facts = frozenset(FACTS)
+POSITIVE: Facts = frozenset(WALKED)
+ZERO_OR_ONE: Facts = frozenset((FINITE, NONNEG, INTEGER, BINARY))
 
 
 class Step(NamedTuple):
@@ -40,6 +45,9 @@ UNARY_FACTS: tuple[Step, ...] = tuple(
     + _steps(("sqrt",), ((), NONNEG), ((NONNEG, FINITE), FINITE), ((NONNEG, NONZERO), NONZERO))
     + _steps(("recip",), ((NONNEG,), NONNEG), ((NONZERO, FINITE), FINITE), ((FINITE,), NONZERO))
     + _steps(("abs",), ((), NONNEG), ((FINITE,), FINITE), ((NONZERO,), NONZERO))
+    + _steps(("abs", "floor", "ceil", "rint", "trunc"), ((BINARY,), BINARY))
+    + _steps(("abs",), ((INTEGER,), INTEGER))
+    + _steps(("sign", "floor", "ceil", "rint", "trunc"), ((), INTEGER), ((NONNEG,), NONNEG))
     + _steps(("log", "log2", "log10"), ((NONNEG, NONZERO, FINITE), FINITE))
     + _steps(("log1p",), ((NONNEG, FINITE), FINITE), ((NONNEG,), NONNEG))
     + _steps(("expm1",), ((FINITE,), FINITE), ((NONNEG,), NONNEG), ((NONZERO,), NONZERO))
@@ -73,9 +81,10 @@ ROUNDING_CASTS = ("cast:int", "cast:uint")
 def of_function(name: str, operands: tuple[Facts, ...]) -> Facts:
     """Facts of `name` applied to operands with these facts."""
     if name in BOOLEAN_FUNCTIONS:
-        return frozenset((FINITE, NONNEG))
+        return ZERO_OR_ONE
     if name.startswith("cast:"):
-        return operands[0] - {NONZERO} if name.startswith(ROUNDING_CASTS) else operands[0]
+        whole = name.startswith(ROUNDING_CASTS)
+        return (operands[0] - {NONZERO}) | {INTEGER} if whole else operands[0]
     if name in ("maximum", "minimum", "where"):
         return _of_choice(name, operands[-2], operands[-1])
     return frozenset(s.result for s in BY_FUNCTION.get(name, ()) if operands[0].issuperset(s.needs))
@@ -100,6 +109,10 @@ def of_product(k: Fraction, summed: bool, factors: Mapping[int, tuple[int, Facts
         found.add(NONNEG)
     if k != 0 and all(NONZERO in f for _, f in factors.values()) and (nonneg or not summed):
         found.add(NONZERO)
+    if k.denominator == 1 and all(INTEGER in f for _, f in factors.values()):
+        found.add(INTEGER)
+    if k in (0, 1) and not summed and all(BINARY in f for _, f in factors.values()):
+        found.add(BINARY)
     return frozenset(found)
 
 
@@ -108,6 +121,8 @@ def of_sum(members: tuple[Facts, ...]) -> Facts:
     found = set()
     if all(FINITE in f for f in members):
         found.add(FINITE)
+    if all(INTEGER in f for f in members):
+        found.add(INTEGER)
     if all(NONNEG in f for f in members):
         found.add(NONNEG)
         if any(NONZERO in f for f in members):

@@ -14,7 +14,10 @@ from saturate.rules.law import Condition, Law
 from saturate.rules.witness import example
 from saturate.signature import statements
 
-WORDS = {"finite": "finite", "nonzero": "nowhere zero", "nonneg": "nowhere negative"}
+WORDS = {
+    "finite": "finite", "nonzero": "nowhere zero", "nonneg": "nowhere negative", "integer": "whole",
+    "binary": "0 or 1 everywhere",
+}  # fmt: skip
 """Facts as people say them; one that is not here is said by its name."""
 MEANING = {
     "simplify": "always, to the end",

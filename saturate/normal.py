@@ -2,9 +2,9 @@
 
 A form maps monomials to exact coefficients; a monomial is a product of atoms with integer exponents. A sum
 over indices splits off the finite factors that lack them, splits into connected parts, and what is left
-becomes an atom. The reciprocal of a monomial that is nowhere zero negates exponents. Everything else is an
-atom over the forms of its operands. A form that would pass `LIMIT` monomials is frozen as an atom, so the
-cost stays linear in the program.
+becomes an atom, or one where it is known to sum to one. The reciprocal of a monomial that is nowhere zero
+negates exponents. Everything else is an atom over the forms of its operands. A form that would pass `LIMIT`
+monomials is frozen as an atom, so the cost stays linear in the program.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ class _Atom:
     summed: Indices
     body: Monomial
     term: Term | None
+
+    @property
+    def units(self) -> Indices:
+        """Indices over each of which the atom sums to one."""
+        return self.term.units if self.term else frozenset()
 
 
 class NormalForms:
@@ -164,6 +169,11 @@ class NormalForms:
                 part += touching
                 inside = [p for p in inside if p not in touching]
                 indices |= frozenset().union(*(self._atoms[a].free for a, _ in touching)) & summed
+            shares = self._atoms[part[0][0]].units & indices if part[0][1] == len(part) == 1 else None
+            if shares:
+                for index in indices - {min(shares)}:
+                    k *= index.size
+                continue
             found = self._merge(found, ((self._sum_atom(tuple(sorted(part)), indices), 1),))
         return ((found, k),)
 
@@ -302,7 +312,7 @@ def rebuild(terms: Terms, term: Term, args: tuple[Term, ...]) -> Term:
     match term.kind:
         case "leaf":
             name, axes = term.head
-            return terms.leaf(name, axes, term.dtype, term.facts)
+            return terms.leaf(name, axes, term.dtype, term.facts, term.units)
         case "con":
             k, summed = term.head
             return terms.con(k, summed, args, term.dtype)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from saturate.algebra import Ix, Term, Terms
-from saturate.facts import BOOLEAN_FUNCTIONS, FINITE, NONNEG, NONZERO, Facts
+from saturate.facts import BOOLEAN_FUNCTIONS, FINITE, INTEGER, NONNEG, NONZERO, ZERO_OR_ONE, Facts
 from saturate.op import AnyArray
 from saturate.rules.language import Call, Expr, Largest, Num, Product, Sum, Total, Var
 from saturate.rules.law import Law
@@ -20,6 +20,7 @@ LEAVES: dict[str, tuple[tuple[Ix, ...], Facts]] = {
     "d": ((K5, I2), frozenset((FINITE, NONNEG))),
     "u": ((J3,), frozenset()),
     "v": ((K5,), frozenset((NONNEG,))),
+    "m": ((J3,), ZERO_OR_ONE),
 }
 NUMBERS = (Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(-2), Fraction(1, 3))
 UNARY = ("exp", "tanh", "sqrt", "recip", "abs", "log", "expm1", "cos", "sign")
@@ -93,6 +94,8 @@ def values(rng: np.random.Generator, infinite: bool = False) -> dict[str, AnyArr
             x = x * rng.choice((-1.0, 1.0), x.shape)
         if NONZERO not in facts:
             x.flat[0] = 0.0
+        if INTEGER in facts:
+            x = np.rint(x - 0.5)
         if infinite and FINITE not in facts:
             x.flat[-1] = np.inf
         found[name] = x

@@ -218,7 +218,10 @@ def unknown() -> object:
             stray,
             "law conditions_on_nothing needs conditions on its own variables a, got finite('c')",
         ),
-        (unknown, "law asks_for_evenness needs facts among finite, nonneg, nonzero; got 'even'"),
+        (
+            unknown,
+            "law asks_for_evenness needs facts among finite, nonneg, nonzero, integer, binary; got 'even'",
+        ),
     ],
 )
 def test_a_wrong_declaration_is_refused(declare: Declare, says: str) -> None:
