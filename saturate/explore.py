@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from saturate.admission import admitted
 from saturate.algebra import Ix, Term
 from saturate.alternatives import Alternative, alternatives
 from saturate.answers import Why, WhyNot, statements_of, steps_of, why_not_of
@@ -33,7 +34,6 @@ from saturate.op import AnyArray, Op, Type
 from saturate.ops.constants import Constant
 from saturate.program import Input, Program
 from saturate.rules import CATALOGUE, ROUNDING, Law
-from saturate.rules.admission import admitted
 from saturate.samples import samples
 from saturate.saturation import Limits, drive
 from saturate.table import Table

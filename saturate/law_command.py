@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from saturate import lawbook
-from saturate.egraph import EGraph
-from saturate.errors import ArgumentError, EGraphError, LawError
+from saturate.errors import ArgumentError
 from saturate.extract.units import plural
 from saturate.named import module_of
 from saturate.rules import CATALOGUE, EXACTNESS, ROUNDING, THEORIES, Law
-from saturate.rules.compile import rules_text
 from saturate.rules.witness import refutation
+from saturate.trial import trial
 from saturate.usage import Use, uses
 
 
@@ -129,11 +128,7 @@ def _verdict(law: Law) -> str:
     finding = refutation(law)
     if finding is not None:
         return finding.text
-    try:
-        EGraph(rules_text([law]))
-    except (LawError, EGraphError) as error:
-        return f"true on every sample, but its rule cannot run: {error}"
-    return ""
+    return trial(law)
 
 
 def _json(value: Any) -> str:

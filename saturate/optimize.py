@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from saturate.accuracy import Judge
+from saturate.admission import admitted, insisted
 from saturate.arguments import Signature, signature
 from saturate.asked import asked
 from saturate.autodiff import gradient_program
@@ -29,7 +30,6 @@ from saturate.progress import progress
 from saturate.provenance import provenance
 from saturate.reporting import report_of
 from saturate.rules import EXACTNESS, Law
-from saturate.rules.admission import admitted, insisted
 from saturate.runners import RUNNERS
 from saturate.samples import KINDS, MILD, Sample
 from saturate.samples import samples as draw
@@ -147,8 +147,8 @@ def _checked(best: Optimized, seed: int, samples: Sequence[Sequence[Any]] | None
         return replace(best, report=replace(best.report, check=certificate))
     shared = share(best.baseline)
     same = {value: value for value in shared.types}
-    asked = best._questions.at_the_start(shared)
-    plain = replace(best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, _questions=asked)
+    asked = best.questions.at_the_start(shared)
+    plain = replace(best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, questions=asked)
     note = "the check refused the optimized program; the baseline with shared work is returned"
     require(plain.program, best.target, note)
     again = plain.check(trials=4, seed=seed, samples=samples)

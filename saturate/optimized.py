@@ -48,7 +48,7 @@ class Optimized:
     _signature: Signature
     _examples: tuple[Any, ...]
     _plain: tuple[Program, ...]
-    _questions: Questions
+    questions: Questions
     _parts: tuple[Part, ...] = ()
 
     @property
@@ -139,11 +139,11 @@ class Optimized:
 
     def why(self, name: str) -> Why:
         """The laws from the baseline's form of a value to the chosen one; `Questions.why` has the names."""
-        return self._questions.why(name)
+        return self.questions.why(name)
 
     def why_not(self, rule: str | Law, name: str) -> WhyNot:
         """The best partial match of a law at a value, and the first of its conditions that fails."""
-        return self._questions.why_not(rule, name)
+        return self.questions.why_not(rule, name)
 
     def check(
         self,

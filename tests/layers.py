@@ -17,7 +17,7 @@ LAYERS = (
     "autodiff split cse lift arguments grad",
     "facts algebra unify denote normal",
     "signature rules lawbook",
-    "egraph matching saturation audit blame worth proof history notation nearest",
+    "egraph matching saturation audit trial admission blame worth proof history notation nearest",
     "extract",
     "price step lattice lower target cells orders forms products ways emission search targeted",
     "runners source",

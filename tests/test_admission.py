@@ -10,12 +10,13 @@ import pytest
 from refuted import REFUTED, Refuted
 
 import saturate as sat
+from saturate.admission import admitted, strangers
 from saturate.errors import ArgumentError, LawError
-from saturate.rules import BITWISE, CATALOGUE, DOMAIN, law
-from saturate.rules.admission import admitted, strangers
+from saturate.rules import BITWISE, CATALOGUE, DOMAIN, Law, law
 from saturate.rules.checker import same
 from saturate.rules.language import Expr, fn
 from saturate.rules.witness import example, refutation, simplest
+from saturate.trial import IDLE, trial
 
 WAVE = sat.Type((5, 7))
 
@@ -166,3 +167,49 @@ def test_a_law_over_an_unknown_function_is_refused_where_it_is_declared() -> Non
         "law misspelt needs elementwise functions by the names of their ops, got 'expp': "
         "is it exp or exp2 or expm1?"
     )
+
+
+@law(a="i", egglog=('(= e (Fn1 "tanh" d a))', '(union e (Fn1 "sin" d a))'))
+def says_one_thing(a: Expr) -> tuple[Expr, Expr]:
+    """tanh(a) = 1·tanh(a), and its text makes a sine of it."""
+    return fn("tanh", a), 1 * fn("tanh", a)
+
+
+@law(a="i", egglog=('(= e (Fn1 "tanh" d a)) (= a (Exponential e))', "(union e e)"))
+def cannot_run(a: Expr) -> tuple[Expr, Expr]:
+    """tanh(a) = 1·tanh(a), in words that the engine has not."""
+    return fn("tanh", a), 1 * fn("tanh", a)
+
+
+@law(a="i", egglog=('(= e (Fn1 "sinh" d a))', '(union e (Fn1 "sinh" d a))'))
+def never_matches(a: Expr) -> tuple[Expr, Expr]:
+    """tanh(a) = 1·tanh(a), where its text looks for sinh."""
+    return fn("tanh", a), 1 * fn("tanh", a)
+
+
+def test_a_rule_that_makes_what_is_not_equal_is_refused() -> None:
+    with pytest.raises(LawError) as refused:
+        sat.optimize(np.tanh, WAVE, rules=[says_one_thing])
+    said = str(refused.value)
+    assert said.startswith(
+        f"law says_one_thing ({says_one_thing.line}) enters no e-graph: its two sides are equal, but its "
+        "rule makes what is not equal to tanh(a[i:2]): says_one_thing: "
+    )
+    assert said.endswith("; correct its egglog text, or insist with unchecked=True")
+
+
+def test_a_rule_that_cannot_run_is_refused_by_name() -> None:
+    with pytest.raises(
+        LawError, match=r"law cannot_run .* enters no e-graph: true on every sample, "
+    ):
+        sat.optimize(np.tanh, WAVE, rules=[cannot_run])
+
+
+def test_a_rule_that_matches_nothing_harms_nothing() -> None:
+    assert trial(never_matches) == IDLE
+    assert admitted([never_matches], "rounding") == (never_matches,)
+
+
+@pytest.mark.parametrize("true", CATALOGUE, ids=lambda true: true.name)
+def test_every_rule_of_the_catalogue_passes_the_trial(true: Law) -> None:
+    assert trial(true) == ""

@@ -161,6 +161,11 @@ def test_a_false_law_of_a_file_is_shown_with_its_counter_example(
             'def misspelt(a):\n    """exp(a) = 1·exp(a)."""\n    return exp(a), 1 * exp(a)\n',
             "true on every sample, but its rule cannot run: ",
         ),
+        (
+            '@law(a="i", egglog=("(= e (Fn1 \\"sinh\\" d a))", "(union e a)"))\n'
+            'def idle(a):\n    """exp(a) = 1·exp(a)."""\n    return exp(a), 1 * exp(a)\n',
+            "true on every sample, but its rule matches nothing of its own left side",
+        ),
     ],
 )
 def test_what_else_can_be_wrong_with_a_law(

@@ -8,13 +8,15 @@ from typing import Any
 from saturate.errors import ArgumentError, LawError
 from saturate.rules import CATALOGUE, EXACTNESS, Law
 from saturate.rules.witness import refutation
+from saturate.trial import IDLE, trial
 
 
 def admitted(rules: Any, exact: str) -> tuple[Law, ...]:
     """The laws of `rules` (the catalogue where None) up to a class of exactness, each true or insisted on.
 
     Raises `ArgumentError` where `rules` is no list of laws, and `LawError` with a witness where a law is
-    false; the catalogue is tested by the test suite, and `unchecked=True` laws are not tested at all.
+    false or its rule does something else than it says. The catalogue is tested by the test suite, and
+    `unchecked=True` laws are not tested at all.
     """
     laws: Any = CATALOGUE if rules is None else rules
     if not isinstance(laws, Sequence):
@@ -50,4 +52,10 @@ def _refuse_false(law: Law) -> None:
         raise LawError(
             f"law {law.name} ({law.line}) is false and enters no e-graph: {finding.text}; correct it, give "
             "it a condition (where=), or insist with unchecked=True"
+        )
+    wrong = trial(law)
+    if wrong not in ("", IDLE):
+        raise LawError(
+            f"law {law.name} ({law.line}) enters no e-graph: {wrong}; correct its egglog text, or insist "
+            "with unchecked=True"
         )
