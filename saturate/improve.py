@@ -138,7 +138,7 @@ class _Improver:
         self.found.append(Pass(found, extraction, lowered, before, before if worse else after, not worse))
         if worse:
             return None
-        return program, _origins(found, lowered, origins)
+        return program, _origins(found, lowered, program, origins)
 
     def _accurate(self, found: Search) -> tuple[Lowered, Extraction] | None:
         """The cheapest choice that the judge accepts."""
@@ -176,13 +176,13 @@ def _distance(extraction: Extraction) -> str:
     return f"its choice costs at most {extraction.cost / extraction.lower_bound:.2f} times the least"
 
 
-def _origins(found: Search, lowered: Lowered, before: Mapping[str, str]) -> dict[str, str]:
+def _origins(found: Search, lowered: Lowered, program: Program, before: Mapping[str, str]) -> dict[str, str]:
     """The law behind each value; where this search kept a value, the law of an earlier one."""
     earlier = {found.lattice_value(value): law for value, law in before.items()}
     origins = {}
     for value, (step, _) in lowered.steps.items():
         law = lowered.laws.get(value) or earlier.get(found.value_of(step))
-        if law:
+        if law and value in program.types:  # equal values were joined after lowering
             origins[value] = law
     return origins
 
