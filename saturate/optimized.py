@@ -32,10 +32,10 @@ class Optimized:
     """The cheapest program found: a callable, readable source, a report and a check.
 
     `rewritten` holds the `program` that runs and the records of what was rewritten, its `provenance`;
-    `baseline` is the program as traced and differentiated, and `same` names values of it by values of
-    `program`. Called with the function's own arguments it returns the value; with gradients asked for,
-    `(value, gradients)`, where a value that is not a scalar needs its `cotangent`. Arguments are never
-    written to, and no result shares memory with an argument.
+    `baseline` is the program as traced and differentiated, `same` names values of it by values of `program`,
+    and `questions` answers `why`. Called with the function's own arguments it returns the value; with
+    gradients asked for, `(value, gradients)`, where a value that is not a scalar needs its `cotangent`.
+    Arguments are never written to, and no result shares memory with an argument.
     """
 
     rewritten: ExpansionResult[RewriteRegion]

@@ -199,9 +199,7 @@ def test_a_rule_that_makes_what_is_not_equal_is_refused() -> None:
 
 
 def test_a_rule_that_cannot_run_is_refused_by_name() -> None:
-    with pytest.raises(
-        LawError, match=r"law cannot_run .* enters no e-graph: true on every sample, "
-    ):
+    with pytest.raises(LawError, match=r"law cannot_run .* enters no e-graph: true on every sample, "):
         sat.optimize(np.tanh, WAVE, rules=[cannot_run])
 
 

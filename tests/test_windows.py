@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -130,6 +131,8 @@ def test_a_value_is_explained_in_its_window(three: sat.Optimized) -> None:
     said = three.why("wu")
     assert said.name == "wu"
     assert said.steps or said.said
+    assert re.search(r"\ba\d+\b", str(said)) is None  # inputs of the window bear the names of the whole
+    assert three.why_not("common_factor", "wu").name == "wu"
     with pytest.raises(sat.errors.ArgumentError, match="has no value 'nothing'"):
         three.why("nothing")
 
