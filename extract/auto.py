@@ -13,7 +13,7 @@ from saturate.extract.greedy import by_sets
 from saturate.extract.local import exchanges
 from saturate.extract.milp import milp
 from saturate.extract.neighbourhood import improve
-from saturate.extract.portfolio import Part, Search
+from saturate.extract.portfolio import Part, Search, Stage
 from saturate.extract.tree import bottom_up
 
 DEFAULT_WORK = 2_000_000
@@ -41,7 +41,10 @@ def auto(
     if counted and work is None:
         work = DEFAULT_WORK
     search = Search(classes, Clock(seconds, work), seed, warm)
-    search.run([_exchanges, _first, _search, *([] if counted else [_highs, _all_workers])])
+    stages: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first), ("neighbourhoods", _search)]
+    if not counted:
+        stages += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
+    search.run(stages)
     return search.result("auto")
 
 
@@ -75,8 +78,10 @@ def _highs(part: Part, clock: Clock, seed: int) -> None:
 
 def _all_workers(part: Part, clock: Clock, seed: int) -> None:
     _cpsat(part, clock, 1.0, seed, workers=WORKERS)
-    if not part.closed:
-        improve(part, clock, seed + 1)
+
+
+def _last(part: Part, clock: Clock, seed: int) -> None:
+    improve(part, clock, seed + 1)
 
 
 def _cpsat(

@@ -1,4 +1,4 @@
-"""The limit of one call: seconds, or counted steps, or both."""
+"""The limit of one call: seconds, or counted steps, or both; and where its time went."""
 
 from __future__ import annotations
 
@@ -9,6 +9,25 @@ class TimeUp(Exception):
     """A limit was reached inside a computation that has no partial result; whoever holds an answer
     returns it.
     """
+
+
+class Stopwatch:
+    """Seconds by stage: each stage ends where the next begins, so that all of them sum to the whole."""
+
+    def __init__(self, stage: str) -> None:
+        self._stage, self._since = stage, time.perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    def begin(self, stage: str) -> None:
+        """From now on time belongs to this stage; one that comes again is continued."""
+        now = time.perf_counter()
+        self._seconds[self._stage] = self._seconds.get(self._stage, 0.0) + now - self._since
+        self._stage, self._since = stage, now
+
+    def seconds(self) -> dict[str, float]:
+        """Until now, in the order in which the stages first ended."""
+        self.begin(self._stage)
+        return dict(self._seconds)
 
 
 class Clock:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from saturate.extract.auto import auto
 from saturate.extract.classes import Classes
+from saturate.extract.clock import Stopwatch
 from saturate.extract.extraction import Extraction
 from saturate.extract.read import read
+
+LEAST_SHOWN = 0.005
+"""Seconds of a stage that are worth a word."""
 
 
 def extract_command(path: str | Path, seconds: float, as_json: bool) -> str:
     """The best extraction of an egraph-serialize file found within the limit, as JSON or as text."""
+    watch = Stopwatch("file")
     classes = read(path)
+    file = watch.seconds()
     found = auto(classes, seconds=seconds)
+    found = replace(found, times={**file, **found.times})
     return _json(classes, found) if as_json else _text(classes, found)
 
 
@@ -28,10 +36,17 @@ def _json(classes: Classes, found: Extraction) -> str:
         "method": found.method,
         "bound_by": found.bound_by,
         "seconds": found.seconds,
+        "times": dict(found.times),
         "roots": [classes.names[root] for root in classes.roots],
         "choice": chosen,
     }
     return json.dumps(result, indent=1)
+
+
+def _stages(found: Extraction) -> str:
+    """The time of each stage, the longest first."""
+    most = sorted(found.times.items(), key=lambda stage: -stage[1])
+    return ", ".join(f"{stage} {spent:.2f}" for stage, spent in most if spent >= LEAST_SHOWN) or "no stage"
 
 
 def _text(classes: Classes, found: Extraction) -> str:
@@ -41,7 +56,8 @@ def _text(classes: Classes, found: Extraction) -> str:
     lines = [
         f"cost         {found.cost:.12g} ({status})",
         f"lower bound  {found.lower_bound:.12g}, from {found.bound_by}",
-        f"found by     {found.method}, {found.seconds:.2f} s",
+        f"found by     {found.method}",
+        f"seconds      {found.seconds:.2f}: {_stages(found)}",
         f"chosen       {len(found.choice)} of {len(classes)} classes",
         "",
     ]

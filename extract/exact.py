@@ -23,7 +23,7 @@ def exact(
     far.
     """
     search = Search(classes, Clock(seconds, work), seed, warm)
-    search.run([_milp])
+    search.run([("HiGHS", _milp)])
     return search.result("exact")
 
 

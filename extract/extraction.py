@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from saturate.errors import ExtractionError
 from saturate.extract.classes import Classes
+from saturate.extract.clock import Stopwatch
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Extraction:
 
     `choice` maps class → index in `classes.nodes[class]`, children before their users. `cost` is recomputed
     from the choice, each class paid once. No choice costs less than `lower_bound`, up to rounding; `bound_by`
-    says how that is known. `proven`: the cost is the optimum. `seconds` by stage.
+    says how that is known. `proven`: the cost is the optimum. `times` are seconds by stage, which equality
+    does not compare.
     """
 
     choice: Mapping[int, int]
@@ -24,8 +26,13 @@ class Extraction:
     lower_bound: float
     proven: bool
     method: str
-    seconds: float
     bound_by: str
+    times: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
+
+    @property
+    def seconds(self) -> float:
+        """Σ of the times of the stages: how long the call took."""
+        return sum(self.times.values())
 
 
 def ordered(classes: Classes, choice: Mapping[int, int]) -> dict[int, int]:
@@ -85,14 +92,15 @@ def extraction(
     *,
     lower_bound: float,
     method: str,
-    seconds: float,
     bound_by: str,
+    watch: Stopwatch,
 ) -> Extraction:
     """Check, order and price a choice; `proven` where the bound meets the cost up to rounding (1e-9 of
     it).
     """
+    watch.begin("check")
     needed = ordered(classes, choice)
     cost = price(classes, needed)
     bound = min(lower_bound, cost)
     proven = cost - bound <= 1e-9 * max(1.0, cost)
-    return Extraction(needed, cost, cost if proven else bound, proven, method, seconds, bound_by)
+    return Extraction(needed, cost, cost if proven else bound, proven, method, bound_by, watch.seconds())

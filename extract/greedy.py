@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import heapq
 import random
-import time
 from collections.abc import Mapping, Sequence
 
 from saturate.extract.classes import Classes
-from saturate.extract.clock import Clock
+from saturate.extract.clock import Clock, Stopwatch
 from saturate.extract.extraction import Extraction, cheapest, extraction
 from saturate.extract.problem import Problem, problem
 from saturate.extract.tree import bottom_up, original
@@ -112,22 +111,24 @@ def greedy(
 
     `work` is the number of restarts.
     """
-    start = time.perf_counter()
+    clock, watch = Clock(seconds), Stopwatch("reading")
     instance = problem(classes)
+    watch.begin("trees")
     best = cheapest(classes, [original(instance, bottom_up(instance)), *([warm] if warm is not None else [])])
     random_ = random.Random(seed)
+    watch.begin("sets")
     for attempt in range(1 + (RESTARTS if work is None else work)):
         shaken = _shaken(instance, random_) if attempt else None
         best = cheapest(classes, [best, original(instance, by_sets(instance, shaken))])
-        if seconds is not None and time.perf_counter() - start > seconds / 2:
+        if seconds is not None and clock.elapsed() > seconds / 2:
             break
     return extraction(
         classes,
         best,
         lower_bound=0.0,
         method="greedy",
-        seconds=time.perf_counter() - start,
         bound_by="costs are not negative",
+        watch=watch,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from saturate.extract import solver
 from saturate.extract.classes import Classes
-from saturate.extract.clock import Clock, TimeUp
+from saturate.extract.clock import Clock, Stopwatch, TimeUp
 from saturate.extract.extraction import Extraction, extraction, ordered, price
 from saturate.extract.greedy import by_sets
 from saturate.extract.local import exchanges
@@ -46,7 +46,8 @@ class Part:
             self.bound, self.bound_by = min(bound, self.cost), who
 
 
-Stage = Callable[[Part, Clock, int], None]
+Stage = tuple[str, Callable[[Part, Clock, int], None]]
+"""What a part goes through, by the name under which its time is counted; names may repeat."""
 
 
 class Search:
@@ -54,7 +55,9 @@ class Search:
 
     def __init__(self, classes: Classes, clock: Clock, seed: int, warm: Mapping[int, int] | None) -> None:
         self.classes, self.clock, self.seed = classes, clock, seed
+        self.watch = Stopwatch("reading")
         self.instance = problem(classes)
+        self.watch.begin("trees")
         self.found_by = "tree"
         self.best = ordered(classes, original(self.instance, bottom_up(self.instance)))
         self.cost = price(classes, self.best)
@@ -76,11 +79,15 @@ class Search:
         gc.disable()
         try:
             self.clock.spend(4 * sum(map(len, self.instance.nodes)))
+            self.watch.begin("reductions")
             start = contracted(self.instance)
             self.clock.check()
+            self.watch.begin("greedy")
             greedy = by_sets(start.problem, clock=self.clock)
             self.offer(start.lift(original(start.problem, greedy)), "greedy")
+            self.watch.begin("exchanges")
             self._polish(start)
+            self.watch.begin("reductions")
             small = reduced(start, self.cost, self.clock)
             self.raise_bound(small.lower_bound, "classes that every extraction contains")
             self.clock.check(4 * sum(map(len, small.problem.nodes)))
@@ -118,8 +125,9 @@ class Search:
         todo = sorted((part for part in parts if not part.closed), key=lambda part: len(part.model.owner))
         try:
             for k, part in enumerate(todo):
-                for stage in stages:
+                for name, stage in stages:
                     if not part.closed and not self.clock.over():
+                        self.watch.begin(name)
                         clock = self.clock.part(1.0 / (len(todo) - k))
                         before = clock.work
                         try:
@@ -128,6 +136,7 @@ class Search:
                             pass
                         self.clock.spend((before or 0) - (clock.work or 0))
         finally:
+            self.watch.begin("check")
             whole = {part.classes[c]: i for part in parts for c, i in _indices(part).items()}
             self.offer(small.lift(whole), _names(part.found_by for part in todo))
             if parts:
@@ -156,8 +165,8 @@ class Search:
             self.best,
             lower_bound=self.bound,
             method=f"{method}: {self.found_by}",
-            seconds=self.clock.elapsed(),
             bound_by=self.bound_by,
+            watch=self.watch,
         )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Mapping, Sequence
 
 from saturate.extract.classes import Classes
+from saturate.extract.clock import Stopwatch
 from saturate.extract.extraction import Extraction, cheapest, extraction
 from saturate.extract.problem import Problem, problem
 
@@ -61,8 +61,9 @@ def tree(
 
     Optimal where nothing is shared.
     """
-    start = time.perf_counter()
+    watch = Stopwatch("reading")
     instance = problem(classes)
+    watch.begin("trees")
     choice = original(instance, bottom_up(instance))
     if warm is not None:
         choice = dict(cheapest(classes, [choice, warm]))
@@ -71,6 +72,6 @@ def tree(
         choice,
         lower_bound=0.0,
         method="tree",
-        seconds=time.perf_counter() - start,
         bound_by="costs are not negative",
+        watch=watch,
     )

@@ -21,7 +21,7 @@ from saturate.extract.report import (
 from saturate.forms import LOWERINGS
 from saturate.improve import Improved
 from saturate.price import price_program
-from saturate.program import Program
+from saturate.program import Input, Program
 from saturate.rules.law import Law
 from saturate.target import Target
 
@@ -49,7 +49,7 @@ def report_of(
         saturation=_searched(improved),
         extraction=_chosen(improved),
         accuracy=_accuracy(improved, judge),
-        assumptions=(*_assumptions(laws, improved, exact), *assumed),
+        assumptions=(*_assumptions(laws, improved, exact, baseline.inputs), *assumed),
         notes=(*improved.notes, *notes),
     )
 
@@ -127,6 +127,7 @@ def _searched(improved: Improved) -> Searched | None:
     for found in improved.passes:
         for stage, spent in found.search.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
+        seconds["extract"] = seconds.get("extract", 0.0) + found.extraction.seconds
     return Searched(
         stopped=improved.passes[-1].search.saturation.stopped,
         nodes=tuple(r.nodes for found in improved.passes for r in found.search.saturation.rounds),
@@ -147,11 +148,25 @@ def _accuracy(improved: Improved, judge: Judge) -> Accuracy:
     )
 
 
-def _assumptions(laws: Sequence[Law], improved: Improved, exact: str) -> tuple[str, ...]:
+def _bounds(given: Input) -> str:
+    """What the type of an argument says of its values."""
+    low, high = given.type.low, given.type.high
+    if low is not None and high is not None:
+        return f"{given.name} lies between {low:g} and {high:g}, as its type says"
+    side, end = ("most", high) if low is None else ("least", low)
+    return f"{given.name} is at {side} {end:g}, as its type says"
+
+
+def _assumptions(
+    laws: Sequence[Law], improved: Improved, exact: str, inputs: Sequence[Input]
+) -> tuple[str, ...]:
     """What has to hold for the result to be equal: finite inputs, and laws whose class needs more than
     that.
     """
-    found = ["inputs are finite where their examples are"] if exact != "bitwise" else []
+    found: list[str] = []
+    if exact != "bitwise":
+        found = ["inputs are finite where their examples are"]
+        found += [_bounds(i) for i in inputs if (i.type.low, i.type.high) != (None, None)]
     used = set(improved.laws.values())
     found += [
         f"{law.name}: {law.doc.splitlines()[0]}"

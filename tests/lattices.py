@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from saturate.extract import Classes
+from saturate.extract.clock import Stopwatch
 from saturate.extract.costs import Profile
 from saturate.extract.extraction import Extraction, extraction
 from saturate.program import Program
@@ -42,4 +43,6 @@ def random_extraction(classes: Classes, rng: np.random.Generator) -> Extraction:
             waiting[reader] -= 1
             if waiting[reader] == 0 and reader[0] not in choice:
                 ready.setdefault(reader[0], []).append(reader[1])
-    return extraction(classes, choice, lower_bound=0.0, method="random", seconds=0.0, bound_by="nothing")
+    return extraction(
+        classes, choice, lower_bound=0.0, method="random", bound_by="nothing", watch=Stopwatch("")
+    )

@@ -7,12 +7,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
 from saturate.errors import ExtractionError
 from saturate.extract import EXTRACTORS, Classes, Extraction
 from saturate.extract.classes import build
+from saturate.extract.clock import Stopwatch
 from saturate.extract.extraction import extraction, ordered, price
 
 BATCHES = 20
@@ -215,7 +217,7 @@ def test_choice_that_runs_in_a_circle_is_refused() -> None:
 def test_choice_that_lacks_a_class_is_refused() -> None:
     classes = build([[("f", [1], 1.0)], [("leaf", [], 1.0)]], [0])
     with pytest.raises(ExtractionError) as error:
-        extraction(classes, {0: 0}, lower_bound=0.0, method="", seconds=0.0, bound_by="")
+        extraction(classes, {0: 0}, lower_bound=0.0, method="", bound_by="", watch=Stopwatch(""))
     assert str(error.value) == "class '1' is needed and has no chosen node"
     assert error.value.code == "choice"
 
@@ -225,3 +227,13 @@ def test_warm_start_must_be_valid() -> None:
     for name in EXTRACTORS:
         with pytest.raises(ExtractionError, match="class '1' is needed and has no chosen node"):
             EXTRACTORS[name](classes, warm={0: 0})
+
+
+@pytest.mark.parametrize("name", sorted(EXTRACTORS))
+def test_times_are_told_by_stage_and_not_compared(name: str) -> None:
+    classes = build([[("f", [1, 2], 1.0)], [("g", [2], 1.0)], [("leaf", [], 1.0)]], [0])
+    found = EXTRACTORS[name](classes, seed=3)
+    assert {"reading", "trees", "check"} <= found.times.keys()
+    assert all(spent >= 0 for spent in found.times.values())
+    assert found.seconds == sum(found.times.values())
+    assert found == replace(found, times={})

@@ -123,3 +123,6 @@ def test_command_prints_a_table_or_json(tmp_path: Path) -> None:
     text = extract_command(path, 10.0, as_json=False)
     assert "cost         4 (proved optimal)" in text
     assert "top" in text
+    assert "seconds      " in text
+    assert data["seconds"] == pytest.approx(sum(data["times"].values()))
+    assert {"file", "reading", "trees"} <= data["times"].keys()
