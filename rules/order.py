@@ -111,6 +111,24 @@ def largest_exp(a: Expr) -> tuple[Expr, Expr]:
     return largest("j", exp(a)), exp(largest("j", a))
 
 
+@law(
+    a="i", direction=SIMPLIFY,
+    egglog=('(= e (Fn2 "maximum" d a b)) (= k (low a)) (= l (high b)) (>= k l)', "(union e a)"),
+)  # fmt: skip
+def maximum_with_a_lower_bound(a: Expr) -> tuple[Expr, Expr]:
+    """max(tanh(a), −1) = tanh(a): a maximum with what is never larger."""
+    return fn("maximum", fn("tanh", a), const(-1)), fn("tanh", a)
+
+
+@law(
+    a="i", direction=SIMPLIFY,
+    egglog=('(= e (Fn2 "minimum" d a b)) (= k (high a)) (= l (low b)) (<= k l)', "(union e a)"),
+)  # fmt: skip
+def minimum_with_an_upper_bound(a: Expr) -> tuple[Expr, Expr]:
+    """min(tanh(a), 1) = tanh(a): a minimum with what is never smaller."""
+    return fn("minimum", fn("tanh", a), const(1)), fn("tanh", a)
+
+
 @law(a="i", direction=SIMPLIFY, exact=BITWISE, where=integer("a"))
 def floor_of_integer(a: Expr) -> tuple[Expr, Expr]:
     """⌊a⌋ = a where a is whole."""
@@ -139,5 +157,6 @@ LAWS: tuple[Law, ...] = (
     maximum_of_equals, minimum_of_equals, maximum_with_zero, abs_of_nonneg, abs_squared, sign_times_abs,
     maximum_with_minus, greater_is_less, greater_equal_is_less_equal, choice_of_the_larger,
     choice_of_the_smaller, choice_of_the_larger_or_equal, choice_of_the_smaller_or_equal, maximum_of_exps,
-    maximum_of_shifted, largest_exp, floor_of_integer, ceil_of_integer, rint_of_integer, mask_squared,
+    maximum_of_shifted, largest_exp, maximum_with_a_lower_bound,
+    minimum_with_an_upper_bound, floor_of_integer, ceil_of_integer, rint_of_integer, mask_squared,
 )  # fmt: skip

@@ -24,7 +24,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from saturate import bounds as between
 from saturate import facts as known
+from saturate.bounds import UNBOUNDED, Bounds
 from saturate.facts import FINITE, NONZERO, Facts
 
 
@@ -57,6 +59,7 @@ class Term:
     facts: Facts
     units: Indices = frozenset()
     """Indices over each of which the term sums to one, as the places of a one-hot row do."""
+    bounds: Bounds = UNBOUNDED
 
     @property
     def constant(self) -> Fraction | None:
@@ -114,11 +117,12 @@ class Terms:
         free: Indices,
         facts: Facts,
         units: Indices = frozenset(),
+        bounds: Bounds = UNBOUNDED,
     ) -> Term:
         key = (kind, head, tuple(a.id for a in args), dtype)
         found = self._pool.get(key)
         if found is None:
-            found = Term(len(self.all), kind, head, args, dtype, free, facts, units)
+            found = Term(len(self.all), kind, head, args, dtype, free, facts, units, bounds)
             self._pool[key] = found
             self.all.append(found)
         return found
@@ -136,9 +140,10 @@ class Terms:
         dtype: str,
         facts: Facts = frozenset(),
         units: Indices = frozenset(),
+        bounds: Bounds = UNBOUNDED,
     ) -> Term:
         """An input or array constant with its axes in order; it sums to one over each of `units`."""
-        return self._make("leaf", (name, indices), (), dtype, frozenset(indices), facts, units)
+        return self._make("leaf", (name, indices), (), dtype, frozenset(indices), facts, units, bounds)
 
     def number(self, value: Fraction | float, dtype: str) -> Term:
         """A scalar constant; a non-finite one is a function without operands."""
@@ -179,7 +184,8 @@ class Terms:
         facts = known.of_product(k, bool(summed), {m.id: (counts[m.id], m.facts) for m in members})
         if _is_tie_count(summed, members) and k > 0:
             facts |= {NONZERO}
-        return self._make("con", (k, summed), tuple(members), dtype, free - summed, facts)
+        bounds = between.of_product(k, bool(summed), [m.bounds for m in members])
+        return self._make("con", (k, summed), tuple(members), dtype, free - summed, facts, bounds=bounds)
 
     def _diagonals(self, members: list[Term], summed: Indices) -> tuple[list[Term], Indices]:
         """Σ_j δ(i,j)·a = a[j → i], where that can be said of every other factor."""
@@ -227,7 +233,9 @@ class Terms:
         """The sum as it is written: no member is looked into."""
         members = tuple(sorted(members, key=lambda m: m.id))
         free: Indices = frozenset().union(*(m.free for m in members))
-        return self._make("plus", (), members, dtype, free, known.of_sum(tuple(m.facts for m in members)))
+        facts = known.of_sum(tuple(m.facts for m in members))
+        bounds = between.of_sum([m.bounds for m in members])
+        return self._make("plus", (), members, dtype, free, facts, bounds=bounds)
 
     def _split(self, member: Term) -> tuple[Fraction, Term]:
         if member.kind != "con" or member.head[0] in (0, 1):
@@ -241,7 +249,8 @@ class Terms:
             return operands[1]
         free: Indices = frozenset().union(*(o.free for o in operands))
         facts = known.of_function(name, tuple(o.facts for o in operands))
-        return self._make("fn", (name,), operands, dtype, free, facts)
+        bounds = between.of_function(name, [o.bounds for o in operands])
+        return self._make("fn", (name,), operands, dtype, free, facts, bounds=bounds)
 
     def recip(self, a: Term) -> Term:
         """1 / a."""
@@ -257,14 +266,14 @@ class Terms:
             indices &= a.free
         if not indices:
             return a
-        return self._make(
-            "red", (kind, indices), (a,), a.dtype, a.free - indices, known.of_reduction(a.facts)
-        )
+        facts, bounds = known.of_reduction(a.facts), a.bounds if kind in ("max", "min") else UNBOUNDED
+        return self._make("red", (kind, indices), (a,), a.dtype, a.free - indices, facts, bounds=bounds)
 
     def delta(self, i: Ix, j: Ix, dtype: str) -> Term:
         """1 where i = j, else 0."""
         both = frozenset((i, j))
-        return self._make("delta", (min(i, j), max(i, j)), (), dtype, both, known.ZERO_OR_ONE, both)
+        facts, bounds = known.ZERO_OR_ONE, (Fraction(0), Fraction(1))
+        return self._make("delta", (min(i, j), max(i, j)), (), dtype, both, facts, both, bounds)
 
     def opaque(
         self,
@@ -292,14 +301,16 @@ class Terms:
         if a.kind == "leaf":
             name, indices = a.head
             units = frozenset(_image(i, pairs) for i in a.units)
-            return self.leaf(name, tuple(_image(i, pairs) for i in indices), a.dtype, a.facts, units)
+            return self.leaf(
+                name, tuple(_image(i, pairs) for i in indices), a.dtype, a.facts, units, a.bounds
+            )
         if a.kind == "delta":
             return self.delta(_image(a.head[0], pairs), _image(a.head[1], pairs), a.dtype)
         if a.kind == "con" and not a.head[1] & set(pairs.values()) and _moves(a, set(pairs)):
             k, summed = a.head
             return self.con(k, summed, [self.rename(f, pairs) for f in a.args], a.dtype)
         free = frozenset(pairs.get(i, i) for i in a.free)
-        return self._make("ren", tuple(sorted(pairs.items())), (a,), a.dtype, free, a.facts)
+        return self._make("ren", tuple(sorted(pairs.items())), (a,), a.dtype, free, a.facts, bounds=a.bounds)
 
 
 def _image(index: Ix, pairs: Mapping[Ix, Ix]) -> Ix:

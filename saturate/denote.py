@@ -17,6 +17,7 @@ from math import isfinite
 import numpy as np
 
 from saturate.algebra import Indices, Ix, Term, Terms
+from saturate.bounds import UNBOUNDED, Bounds
 from saturate.errors import ShapeError
 from saturate.facts import BINARY, FINITE, INTEGER, NONNEG, NONZERO, NOTHING, ZERO_OR_ONE, Facts
 from saturate.op import Array, Type
@@ -242,14 +243,21 @@ class Denoter:
             lambda: self.terms.delta(_ix(self.index(i)), _ix(self.index(j)), dtype), (i, j), (n, n), dtype
         )
 
-    def leaf(self, name: str, type: Type, facts: Facts, units: tuple[int, ...] = ()) -> Indexed:
+    def leaf(
+        self,
+        name: str,
+        type: Type,
+        facts: Facts,
+        units: tuple[int, ...] = (),
+        bounds: Bounds = UNBOUNDED,
+    ) -> Indexed:
         """An input or an array constant, which sums to one over each of the axes `units`."""
         axes = tuple(self.fresh(n) for n in type.shape)
 
         def build() -> Term:
             ones = self.indices(tuple(axes[k] for k in units))
             named = tuple(i for a in axes if (i := self.index(a)) is not None)
-            return self.terms.leaf(name, named, type.dtype, facts, ones)
+            return self.terms.leaf(name, named, type.dtype, facts, ones, bounds)
 
         return self.make(build, axes, type.shape, type.dtype)
 
@@ -315,7 +323,9 @@ def denote(program: Program, facts: Mapping[str, Facts] | None = None) -> Denota
 def _walk(program: Program, t: Denoter, facts: Mapping[str, Facts]) -> dict[str, Indexed]:
     values: dict[str, Indexed] = {}
     for given in program.inputs:
-        values[given.value] = t.leaf(given.name, given.type, facts.get(given.value, input_facts(given.type)))
+        known = facts.get(given.value, input_facts(given.type))
+        bounds = input_bounds(given.type) if FINITE in known else UNBOUNDED
+        values[given.value] = t.leaf(given.name, given.type, known, bounds=bounds)
     for node in program.nodes:
         made = values[node.value] = _denote_node(node, t, tuple(values[v] for v in node.operands))
         t.terms.learn(made.term, facts.get(node.value, NOTHING))
@@ -328,7 +338,8 @@ def _denote_node(node: Node, t: Denoter, xs: tuple[Indexed, ...]) -> Indexed:
         if number is not None:
             return t.full(number, node.type.shape, node.type.dtype)
         facts, ones = constant_facts(node.op.array), one_hot_axes(node.op.array)
-        return t.leaf(f"const:{node.op.array.digest}", node.type, facts, ones)
+        bounds = constant_bounds(node.op.array)
+        return t.leaf(f"const:{node.op.array.digest}", node.type, facts, ones, bounds)
     if 0 in (n for shape in (node.type.shape, *(x.shape for x in xs)) for n in shape):
         return t.opaque(node, xs)
     return node.op.denote(t, *xs) or t.opaque(node, xs)
@@ -359,6 +370,22 @@ def input_facts(type: Type) -> Facts:
     if type.high is not None and type.high < 0:
         found.add(NONZERO)
     return frozenset(found)
+
+
+def input_bounds(type: Type) -> Bounds:
+    """The bounds that the type states, by contract."""
+    if type.dtype == "bool":
+        return (Fraction(0), Fraction(1))
+    low, high = (None if end is None or not isfinite(end) else Fraction(end) for end in (type.low, type.high))
+    return (low, high)
+
+
+def constant_bounds(array: Array) -> Bounds:
+    """The smallest and the largest element of a captured array."""
+    value = array.value
+    if value.dtype.kind not in "fiub" or not value.size or not np.isfinite(value).all():
+        return UNBOUNDED
+    return (Fraction(value.min().item()), Fraction(value.max().item()))
 
 
 def constant_facts(array: Array) -> Facts:

@@ -21,6 +21,7 @@ from typing import Any
 from egglog import bindings
 
 from saturate.algebra import Ix, Term
+from saturate.bounds import RANGES
 from saturate.errors import EGraphError
 from saturate.facts import BY_FUNCTION, FACTS, WALKED, Facts
 from saturate.signature import CONSTRUCTORS, INDEX_SCALE, SIGNATURE, arguments, rational, statements
@@ -95,7 +96,7 @@ def _facts_text() -> str:
         for step in steps:
             needs = " ".join(f"({n} x)" for n in step.needs)
             lines.append(f'(rule ((= e (Fn1 "{name}" d x)) {needs}) (({step.result} e)) :ruleset facts)')
-    return "\n".join(lines) + members + _choices_text() + _constants_text()
+    return "\n".join(lines) + members + _choices_text() + _constants_text() + _bounds_text()
 
 
 def _choices_text() -> str:
@@ -108,6 +109,32 @@ def _choices_text() -> str:
         largest = '(= e (Fn2 "maximum" d x y))'
         lines.append(f"(rule ({largest} (nonneg {x})) ((nonneg e)) :ruleset facts)")
         lines.append(f"(rule ({largest} (nonneg {x}) (nonzero {x})) ((nonzero e)) :ruleset facts)")
+    return "\n".join(lines) + "\n"
+
+
+def _bounds_text() -> str:
+    """Bounds of functions, choices and numbers; of equal values the tighter ones, which must not cross."""
+    lines = [
+        "(function low (T) BigRat :merge (max old new))",
+        "(function high (T) BigRat :merge (min old new))",
+        '(rule ((= l (low e)) (= h (high e)) (> l h)) ((panic "Illegal merge of bounds that cross"))'
+        " :ruleset facts)",
+        "(rule ((= v (value e))) ((set (low e) v) (set (high e) v)) :ruleset facts)",
+    ]
+    for name, ends in RANGES.items():
+        for end, k in zip(("low", "high"), ends, strict=True):
+            if k is not None:
+                rule = f'(= e (Fn1 "{name}" d x))) ((set ({end} e) {rational(k)})'
+                lines.append(f"(rule ({rule}) :ruleset facts)")
+    for name, one, both in (("maximum", "low", "high"), ("minimum", "high", "low")):
+        node = f'(= e (Fn2 "{name}" d x y))'
+        for x in "xy":
+            lines.append(f"(rule ({node} (= k ({one} {x}))) ((set ({one} e) k)) :ruleset facts)")
+        combine = "max" if name == "maximum" else "min"
+        lines.append(
+            f"(rule ({node} (= k ({both} x)) (= l ({both} y))) ((set ({both} e) ({combine} k l)))"
+            " :ruleset facts)"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -194,6 +221,8 @@ class EGraph:
             me = f"(term {term.id})"
             lines = [f'(set (dtype {me}) "{term.dtype}")', f"(set (free {me}) {_set(term.free)})"]
             lines += [f"({fact} {me})" for fact in FACTS if fact in term.facts]
+            ends = zip(("low", "high"), term.bounds, strict=True)
+            lines += [f"(set ({end} {me}) {rational(k)})" for end, k in ends if k is not None]
             self._run(" ".join(lines))
             self._loaded.append(term)
 

@@ -312,7 +312,7 @@ def rebuild(terms: Terms, term: Term, args: tuple[Term, ...]) -> Term:
     match term.kind:
         case "leaf":
             name, axes = term.head
-            return terms.leaf(name, axes, term.dtype, term.facts, term.units)
+            return terms.leaf(name, axes, term.dtype, term.facts, term.units, term.bounds)
         case "con":
             k, summed = term.head
             return terms.con(k, summed, args, term.dtype)

@@ -7,6 +7,7 @@ limit of its own inside a round, so size and clock are read between rounds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -77,14 +78,21 @@ def saturate(
 
 
 def relevant(laws: Iterable[Law], functions: Iterable[str]) -> tuple[Law, ...]:
-    """The laws whose left side calls nothing but these functions and those that other laws make of them."""
+    """The laws that look for nothing but these functions and those that other laws make of them."""
     laws, known = tuple(laws), set(functions)
     while True:
-        found = tuple(law for law in laws if functions_in(law.left) <= known)
-        more = set[str]().union(*(functions_in(law.right) for law in found)) - known
+        found = tuple(law for law in laws if _functions(law, 0) <= known)
+        more = set[str]().union(*(_functions(law, 1) for law in found)) - known
         if not more:
             return found
         known |= more
+
+
+def _functions(law: Law, part: int) -> frozenset[str]:
+    """The functions that a rule matches (part 0) or makes (part 1), by its own text where it has one."""
+    if law.egglog is not None:
+        return frozenset(re.findall(r'\(Fn\d "([^"]+)"', law.egglog[part]))
+    return functions_in((law.left, law.right)[part])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,11 @@ from workloads import cross_entropy
 
 import saturate as sat
 from saturate.denote import denote
+from saturate.errors import EGraphError
 from saturate.facts import BINARY, FINITE, INTEGER, NONNEG, NONZERO, Facts
+from saturate.rules import law
+from saturate.rules.language import Expr, fn
+from saturate.saturation import Limits, saturate
 
 Array = Any
 X = sat.Type((5, 7))
@@ -49,6 +53,62 @@ def test_facts_of_values(f: Any, known: set[str], unknown: set[str]) -> None:
 def test_facts_of_arguments() -> None:
     assert facts_of(lambda n: n.astype("float64"), sat.Type((3,), "int64")) == {FINITE, INTEGER}
     assert facts_of(lambda b: b.astype("float64"), sat.Type((3,), "bool")) >= {BINARY}
+
+
+@pytest.mark.parametrize(
+    ("f", "low", "high"),
+    [
+        (np.tanh, -1, 1),
+        (lambda x: 2 * np.tanh(x) - 1, -3, 1),
+        (lambda x: -np.exp(x), None, 0),
+        (lambda x: np.clip(x, -1, 6), -1, 6),
+        (lambda x: np.where(x > 0, np.tanh(x), 3.0), -1, 3),
+        (lambda x: np.max(np.sin(x), axis=0), -1, 1),
+        (lambda x: (x > 0).astype("float64") + np.arange(7.0), 0, 7),
+        (lambda x: x * np.tanh(x), None, None),
+        (lambda x: np.sum(np.tanh(x)), None, None),
+    ],
+)
+def test_bounds_of_values(f: Any, low: float | None, high: float | None) -> None:
+    program = sat.trace(f, X)
+    assert denote(program).values[program.outputs[0]].bounds == (low, high)
+
+
+def test_bounds_of_a_type_are_used_and_listed_as_assumptions() -> None:
+    share = sat.Type((5,), "float32", low=0.0, high=1.0)
+    best = sat.optimize(lambda t: np.clip(t, 0, 1) * 2, share)
+    assert [type(n.op).__name__ for n in best.program.nodes] == ["Mul"]
+    assert best.report.assumptions == (
+        "inputs are finite where their examples are",
+        "t lies between 0 and 1, as its type says",
+    )
+    half = sat.optimize(lambda t: np.maximum(t, -1) * 2, sat.Type((5,), low=-0.5))
+    assert half.report.assumptions[1] == "t is at least -0.5, as its type says"
+    assert sat.optimize(lambda t: t * 2, share, exact="bitwise").report.assumptions == ()
+
+
+@law(
+    a="i",
+    egglog=(
+        '(= e (Fn1 "tanh" d a))',
+        '(union e (Fn1 "exp" d a)) (set (low e) (bigrat (bigint 3) (bigint 2)))',
+    ),
+)
+def tanh_is_large(a: Expr) -> tuple[Expr, Expr]:
+    """tanh(a) = exp(a), at least 3/2."""
+    return fn("tanh", a), fn("exp", a)
+
+
+def test_bounds_that_cross_name_the_law_and_what_it_was_applied_to() -> None:
+    program = sat.trace(np.tanh, sat.Type((5,)))
+    terms = denote(program).terms.all
+    with pytest.raises(EGraphError) as raised:
+        saturate(terms, [], [tanh_is_large], Limits())
+    assert str(raised.value) == (
+        "a law is false or needs a condition, one of: tanh_is_large: tanh(a) = exp(a) "
+        f"({tanh_is_large.line}), a = x[i:5]: the e-graph refuses a merge or a rule: "
+        "Panic: Illegal merge of bounds that cross"
+    )
 
 
 HOT = np.eye(11, dtype="float32")[[3, 0, 7, 7, 10, 1, 2, 3, 4, 5, 6, 8, 9]]
