@@ -15,11 +15,11 @@ from saturate.arguments import Signature, signature
 from saturate.asked import asked
 from saturate.autodiff import gradient_program
 from saturate.cse import share
-from saturate.denote import input_facts
 from saturate.errors import ArgumentError
 from saturate.extract import EXTRACTORS
 from saturate.facts import FINITE, NONNEG, NONZERO, Facts
 from saturate.improve import STOPPED, Improved, improve
+from saturate.leaf_facts import input_facts
 from saturate.observe import assumptions, observed
 from saturate.op import AnyArray, Type
 from saturate.optimized import Optimized, bound_of

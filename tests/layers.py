@@ -15,7 +15,7 @@ LAYERS = (
     "text json_form",
     "tracing trace",
     "autodiff split cse lift arguments grad",
-    "facts bounds algebra unify denote normal",
+    "facts bounds leaf_facts algebra unify denote normal",
     "signature rules lawbook",
     "egraph matching saturation audit trial admission blame worth proof history notation nearest",
     "extract",

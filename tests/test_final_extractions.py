@@ -9,9 +9,9 @@ from op_checks import run
 from running import arguments, joint
 from workloads import WORKLOADS, Workload
 
-from saturate.denote import input_facts
 from saturate.facts import Facts
 from saturate.improve import improve
+from saturate.leaf_facts import input_facts
 from saturate.program import Program
 from saturate.saturation import Limits
 from saturate.search import emit
