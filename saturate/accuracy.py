@@ -52,6 +52,8 @@ class Judge:
     reference: str = ""
     bound: float = 0.0
     """How far laws may move results, in parts of their scale."""
+    runs: Sequence[Run] = ()
+    """The baseline on the samples."""
 
     def __post_init__(self) -> None:
         self.reference = reference_dtype(self.baseline)
@@ -61,7 +63,7 @@ class Judge:
         with np.errstate(all="ignore"):
             examples = [self.samples[0].arrays] if self.samples else None
             also = trusted(self.baseline, self.also, self._rule, examples) if counts(self.samples) else ()
-            self._runs = [baseline_run(self.baseline, reference, sample, also) for sample in self.samples]
+            self.runs = [baseline_run(self.baseline, reference, sample, also) for sample in self.samples]
 
     def __call__(self, found: Search, lowered: Lowered, barred: frozenset[Step]) -> Verdict | None:
         """None where the program is accurate enough, else what to bar; a step (-1, -1) where nothing is
@@ -70,7 +72,7 @@ class Judge:
         if not self.samples:
             return None
         with np.errstate(all="ignore"):
-            runs = [self._run(lowered.program, run) for run in self._runs]
+            runs = [self._run(lowered.program, run) for run in self.runs]
             rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]
             failed = [k for k, row in enumerate(rows) if not row.passed]
             if not failed:
@@ -84,7 +86,7 @@ class Judge:
         if not self.samples:
             return True
         with np.errstate(all="ignore"):
-            runs = [self._run(program, run) for run in self._runs]
+            runs = [self._run(program, run) for run in self.runs]
             rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]
         passed = all(row.passed for row in rows)
         if passed:

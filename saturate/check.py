@@ -13,7 +13,7 @@ from saturate.differences import differences
 from saturate.errors import ArgumentError, SaturateError
 from saturate.lift import LONG, lift, lifted_array
 from saturate.measure import Rule, Run, distance, judged
-from saturate.op import Array
+from saturate.op import AnyArray, Array
 from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.perturb import nearby, perturbed
 from saturate.program import Program
@@ -48,6 +48,7 @@ def check(
     also: Sequence[Program] = (),
     bound: float = 0.0,
     kinds: Sequence[str] = KINDS,
+    measured: Sequence[Run] = (),
 ) -> Certificate:
     """Run `program` and `baseline` on the examples and on `trials` drawn samples, and compare.
 
@@ -59,8 +60,9 @@ def check(
     directions. The baseline's error stands for what it can be: the largest of its own, those with its
     roundings moved, what one unit in the last place of the arguments does to the reference, and on hostile
     samples those of `also`, other forms of the baseline that are right on mild ones. `bound`, a share
-    of the scale, counts as an error of the baseline, where laws may change results. Raises `ArgumentError`
-    for programs of different inputs or results, and what the runner raises.
+    of the scale, counts as an error of the baseline, where laws may change results. `measured` holds runs
+    of the baseline on some of the samples, which need not be made again. Raises `ArgumentError` for programs
+    of different inputs or results, and what the runner raises.
     """
     _matching(program, baseline)
     if trials < 0:
@@ -71,8 +73,12 @@ def check(
     rule = Rule(factor, ulps(baseline, dtype), holds_infinities(baseline), bound)
     drawn = samples(baseline.inputs, seed, trials, examples, kinds)
     with np.errstate(all="ignore"):
-        also = trusted(baseline, also, rule, examples) if counts(drawn) else ()
-        runs = [_run(made, baseline, reference, s, also) for s in drawn]
+        before = {id(s): _measured(s, measured) for s in drawn}
+        new = [s for s in drawn if before[id(s)] is None]
+        also = trusted(baseline, also, rule, examples) if counts(new) else ()
+        plain = [before[id(s)] or baseline_run(baseline, reference, s, also) for s in drawn]
+        names = [i.name for i in baseline.inputs]
+        runs = [_run(made, names, run) for run in plain]
         results = tuple(judged(name, k, runs, rule) for k, name in enumerate(_names(baseline)))
         quotients = differences(reference, runs, rule)
     return Certificate(
@@ -163,10 +169,18 @@ def holds_infinities(program: Program) -> bool:
     return any(bool(np.isinf(v).any()) for v in held if isinstance(v, float | np.ndarray))
 
 
-def _run(made: Runner, baseline: Program, reference: Program, sample: Sample, also: Sequence[Program]) -> Run:
-    named = {i.name: a for i, a in zip(baseline.inputs, sample.arrays, strict=True)}
+def _run(made: Runner, names: Sequence[str], run: Run) -> Run:
+    named = dict(zip(names, run.sample.arrays, strict=True))
     optimized = tuple(made.host(r) for r in made(*(named[i.name] for i in made.program.inputs)))
-    return replace(baseline_run(baseline, reference, sample, also), optimized=optimized)
+    return replace(run, optimized=optimized)
+
+
+def _measured(sample: Sample, measured: Sequence[Run]) -> Run | None:
+    """The run on a sample of the same arrays for which the same errors count."""
+    for run in measured:
+        if counts([run.sample]) == counts([sample]) and _equal(run.sample.arrays, sample.arrays):
+            return replace(run, sample=sample)
+    return None
 
 
 def baseline_run(baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()) -> Run:
@@ -188,6 +202,14 @@ def baseline_run(baseline: Program, reference: Program, sample: Sample, also: Se
         found.append(evaluate(reference, *wide(nearby(sample.arrays, seed))))
     errors = tuple(max(distance(t, np.asarray(f[k])) for f in found) for k, t in enumerate(true))
     return Run(sample, true, plain, plain, errors)
+
+
+def _equal(these: Sequence[AnyArray], those: Sequence[AnyArray]) -> bool:
+    """Whether arrays are equal one by one, NaN to NaN."""
+    return len(these) == len(those) and all(
+        a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        for a, b in zip(these, those, strict=True)
+    )
 
 
 def _matching(program: Program, baseline: Program) -> None:

@@ -39,7 +39,7 @@ from saturate.target import Target
 from saturate.targeted import require
 from saturate.windows import windows
 
-MEASURED_ELEMENTS = 20_000_000
+MEASURED_ELEMENTS = 4_000_000
 """Samples for the accuracy price are drawn until arguments of about this many elements were measured."""
 
 
@@ -125,7 +125,7 @@ def optimize(
         best = assembled()
     except KeyboardInterrupt:  # the search is over, and what it found is not lost
         best = assembled()
-    return _checked(best, seed, samples) if check else best
+    return _checked(best, judge, seed, samples) if check else best
 
 
 def _shared(baseline: Program, *notes: str) -> Improved:
@@ -133,13 +133,13 @@ def _shared(baseline: Program, *notes: str) -> Improved:
     return Improved(share(baseline), {}, (), (), notes)
 
 
-def _checked(best: Optimized, seed: int, samples: Sequence[Sequence[Any]] | None) -> Optimized:
+def _checked(best: Optimized, judge: Judge, seed: int, samples: Sequence[Sequence[Any]] | None) -> Optimized:
     """The program with its certificate in the report; the shared baseline where the check fails.
 
     Where the user gave samples, they are what is checked.
     """
     try:
-        certificate = best.check(trials=4, seed=seed, samples=samples)
+        certificate = best.certified("numpy", 4, seed, samples, judge.runs)
     except KeyboardInterrupt:
         notes = (*best.report.notes, "interrupted: the result was not checked")
         return replace(best, report=replace(best.report, notes=notes))

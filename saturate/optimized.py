@@ -15,6 +15,7 @@ from saturate.errors import ArgumentError
 from saturate.extract.report import Report
 from saturate.forms import LOWERINGS
 from saturate.improve import Part
+from saturate.measure import Run
 from saturate.passes.records import ExpansionResult
 from saturate.program import Program
 from saturate.provenance import RewriteRegion
@@ -158,6 +159,17 @@ class Optimized:
         A long program is checked on samples that are not hostile, and each of its windows on those that are:
         what a hundred layers make of weights near 1e4 is noise in any program.
         """
+        return self.certified(runner, trials, seed, samples)
+
+    def certified(
+        self,
+        runner: str,
+        trials: int,
+        seed: int,
+        samples: Sequence[Sequence[Any]] | None,
+        measured: Sequence[Run] = (),
+    ) -> Certificate:
+        """As `check`, with runs of the baseline that were made before."""
         examples: list[Sequence[Any]] = [self._examples] if self._examples else []
         if samples is not None:
             trials = 0
@@ -168,7 +180,7 @@ class Optimized:
         whole = check_program(
             self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
             assumptions=self.report.assumptions, also=self._plain, bound=bound,
-            kinds=MILD if self._parts else KINDS,
+            kinds=MILD if self._parts else KINDS, measured=measured,
         )  # fmt: skip
         return with_parts(whole, self._checked_parts(runner, seed, bound) if samples is None else {})
 

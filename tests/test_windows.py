@@ -104,7 +104,7 @@ def test_the_block_has_the_backward_that_people_publish(which: str, request: pyt
 def test_every_layer_costs_the_same(one: sat.Optimized, three: sat.Optimized) -> None:
     before = [b.report.before.cost for b in (one, three)]
     after = [b.report.after.cost for b in (one, three)]
-    assert before[1] / after[1] >= 0.99 * before[0] / after[0]
+    assert before[1] / after[1] >= 0.97 * before[0] / after[0]
 
 
 def test_the_score_tables_of_a_block_are_few() -> None:

@@ -1,0 +1,59 @@
+"""How long `optimize` takes, cold, on one thread: small layers, and transformers of 1 to 24 blocks.
+
+    python benchmarks/search.py [--layers 1,2,4,12,24] [--stages]
+
+Processor seconds of one process, so that other work on the machine counts little; the ratio is that of the
+model's price before and after, `peak` the largest memory of the process until then. A transformer has the
+sizes of `gpt_arguments` below: the time of a search does not depend on sizes, that of measuring does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+import saturate as sat
+from saturate.demos import DEMOS, gpt_arguments, gpt_loss
+
+SMALL = ("softmax", "layernorm", "rmsnorm", "attention", "causal-attention")
+
+
+def main() -> None:
+    """Print the table."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--layers", default="1,2,4,12,24", help="Blocks of the transformers.")
+    options.add_argument("--stages", action="store_true", help="Seconds of the stages of the search too.")
+    chosen = options.parse_args()
+    sat.optimize(DEMOS["softmax"].function, *DEMOS["softmax"].types, wrt="x")  # imports, and workers start
+    print(f"{'program':20} {'seconds':>8} {'ratio':>6} {'steps':>13} {'peak':>9}  check")
+    for name in SMALL:
+        demo = DEMOS[name]
+        row(name, lambda demo=demo: sat.optimize(demo.function, *demo.types, wrt=demo.wrt), chosen.stages)
+    for count in map(int, filter(None, chosen.layers.split(","))):
+        given = gpt_arguments(count, batch=2, length=16, width=32, inner=128, words=50, heads=4)
+        row(
+            f"gpt, {count} blocks",
+            lambda given=given: sat.optimize(gpt_loss, *given, wrt=("blocks", "wu")),
+            chosen.stages,
+        )
+
+
+def row(name: str, optimize: Callable[[], sat.Optimized], stages: bool) -> None:
+    """One line: processor time, what was won, whether the check passed."""
+    start = process_time()
+    best = optimize()
+    spent = process_time() - start
+    report: Any = best.report
+    steps = f"{report.before.passes} → {report.after.passes}"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    passed = report.check is not None and report.check.passed
+    print(f"{name:20} {spent:8.2f} {report.ratio:6.2f} {steps:>13} {peak:6.0f} MiB  {passed}", flush=True)
+    if stages and report.saturation is not None:
+        print("    " + ", ".join(f"{k} {v:.2f}" for k, v in report.saturation.seconds.items()))
+
+
+if __name__ == "__main__":
+    main()
