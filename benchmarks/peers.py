@@ -103,7 +103,8 @@ def row(demo: Demo) -> Mapping[str, float]:
 
 def main() -> None:
     """Print the table in milliseconds."""
-    chosen = sys.argv[1:] or list(DEMOS)
+    alone = [d.name for d in DEMOS.values() if not d.beside and all(isinstance(t, sat.Type) for t in d.types)]
+    chosen = sys.argv[1:] or alone
     for k, name in enumerate(chosen):
         times = row(DEMOS[name])
         if k == 0:

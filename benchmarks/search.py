@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import resource
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -31,12 +32,12 @@ def main() -> None:
     print(f"{'program':20} {'seconds':>8} {'ratio':>6} {'steps':>13} {'peak':>9}  check")
     for name in SMALL:
         demo = DEMOS[name]
-        row(name, lambda demo=demo: sat.optimize(demo.function, *demo.types, wrt=demo.wrt), chosen.stages)
+        row(name, partial(sat.optimize, demo.function, *demo.types, wrt=demo.wrt), chosen.stages)
     for count in map(int, filter(None, chosen.layers.split(","))):
         given = gpt_arguments(count, batch=2, length=16, width=32, inner=128, words=50, heads=4)
         row(
             f"gpt, {count} blocks",
-            lambda given=given: sat.optimize(gpt_loss, *given, wrt=("blocks", "wu")),
+            partial(sat.optimize, gpt_loss, *given, wrt=("blocks", "wu")),
             chosen.stages,
         )
 

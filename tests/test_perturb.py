@@ -9,6 +9,8 @@ import numpy as np
 import saturate as sat
 from saturate.perturb import nearby, perturbed
 
+EPS = float(np.finfo("float32").eps)
+
 
 def masked_softmax(x: Any, mask: Any) -> Any:
     s = x + mask
@@ -23,7 +25,7 @@ def test_a_mask_stays_a_mask_and_the_rest_moves_by_units() -> None:
     (plain,) = sat.optimize(program, exact="bitwise", check=False)(x, mask)[None]
     moved = [perturbed(program, (x, mask), seed)[0] for seed in range(4)]
     for found in moved:
-        np.testing.assert_allclose(found, plain, rtol=32 * np.finfo("float32").eps)
+        np.testing.assert_allclose(found, plain, rtol=32 * EPS)
         np.testing.assert_array_equal(found == 0, np.tri(5, 7) == 0)
     assert any((found != plain).any() for found in moved)
 
@@ -34,4 +36,4 @@ def test_arguments_move_by_one_unit_and_keep_what_is_not_finite() -> None:
         (found,) = nearby((x,), seed)
         assert found.dtype == x.dtype
         np.testing.assert_array_equal(found[1:4], x[1:4])
-        np.testing.assert_allclose(found[[0, 4]], x[[0, 4]], rtol=2 * np.finfo("float32").eps)
+        np.testing.assert_allclose(found[[0, 4]], x[[0, 4]], rtol=2 * EPS)

@@ -105,7 +105,7 @@ def test_positive_infinities_stay_in_place_and_nan_in_every_other_draw() -> None
     found = [s.arrays[0] for s in one(Type((2, 3)), 8, example)[1:]]
     for x in found:
         np.testing.assert_array_equal(np.isinf(x), np.isinf(example))
-    assert [np.isnan(x).any() for x in found].count(True) == 4
+    assert [bool(np.isnan(x).any()) for x in found].count(True) == 4
     assert all((np.isnan(x) <= np.isnan(example)).all() for x in found)
 
 

@@ -241,8 +241,8 @@ REFUSED: list[tuple[Any, tuple[Any, ...], Any, tuple[str, ...], str]] = [
     (
         unbounded, (T((5, 5)),), None, ("mul", "add"),
         "unbounded cannot be made for the target numpy with add, mul: 'y', 'v2' (node 'n1', div), 'v3' (node "
-        "'n2', tanh) need matmul, div, tanh; the closest form found has y = v0 @ v0 : float64[5, 5]; v2 = 1.0 / "
-        "v0 : float64[5, 5]; v3 = np.tanh(v2) : float64[5, 5]",
+        "'n2', tanh) need matmul, div, tanh; the closest form found has y = v0 @ v0 : float64[5, 5]; "
+        "v2 = 1.0 / v0 : float64[5, 5]; v3 = np.tanh(v2) : float64[5, 5]",
     ),
     (
         whole_mean, (T((3, 5, 7)),), None, ("full", "matmul", "mul"),
