@@ -35,16 +35,18 @@ def auto(
 
     With `seconds=None` only counted work ends the search (`work` steps of two to five microseconds, two
     million where not given): then the same classes, seed, warm start and work give the same choice on every
-    machine.
+    machine. It never costs more than `tree`, nor than `greedy` with the same seed where the limit leaves time
+    for the restarts of that.
     """
     counted = seconds is None
     if counted and work is None:
         work = DEFAULT_WORK
     search = Search(classes, Clock(seconds, work), seed, warm)
-    stages: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first), ("neighbourhoods", _search)]
+    first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first)]
+    later: list[Stage] = [("neighbourhoods", _search)]
     if not counted:
-        stages += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
-    search.run(stages)
+        later += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
+    search.run(first, later)
     return search.result("auto")
 
 

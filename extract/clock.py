@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class TimeUp(Exception):
@@ -64,6 +66,16 @@ class Clock:
         self.spend(steps)
         if self.over():
             raise TimeUp
+
+    @contextmanager
+    def within(self, share: float) -> Iterator[Clock]:
+        """As `part`, with the steps counted here when the block ends."""
+        part = self.part(share)
+        before = part.work or 0
+        try:
+            yield part
+        finally:
+            self.spend(before - (part.work or 0))
 
     def part(self, share: float) -> Clock:
         """A clock that ends when this share of what is left has passed; its steps must be spent here too."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock, Stopwatch
 from saturate.extract.extraction import Extraction, cheapest, extraction
+from saturate.extract.must import members
 from saturate.extract.problem import Problem, problem
 from saturate.extract.tree import bottom_up, original
 
@@ -56,12 +57,7 @@ class _Sets:
         self.bytes += below.bit_length() >> 3
 
     def _weight(self, bits: int) -> float:
-        total = 0.0
-        while bits:
-            top = bits.bit_length() - 1
-            total += self.weights[top]
-            bits ^= 1 << top
-        return total
+        return sum([self.weights[i] for i in members(bits, len(self.weights))])
 
 
 def by_sets(
@@ -115,11 +111,9 @@ def greedy(
     instance = problem(classes)
     watch.begin("trees")
     best = cheapest(classes, [original(instance, bottom_up(instance)), *([warm] if warm is not None else [])])
-    random_ = random.Random(seed)
     watch.begin("sets")
-    for attempt in range(1 + (RESTARTS if work is None else work)):
-        shaken = _shaken(instance, random_) if attempt else None
-        best = cheapest(classes, [best, original(instance, by_sets(instance, shaken))])
+    for choice in restarts(instance, seed, RESTARTS if work is None else work):
+        best = cheapest(classes, [best, choice])
         if seconds is not None and clock.elapsed() > seconds / 2:
             break
     return extraction(
@@ -130,6 +124,15 @@ def greedy(
         bound_by="costs are not negative",
         watch=watch,
     )
+
+
+def restarts(instance: Problem, seed: int, count: int = RESTARTS) -> Iterator[dict[int, int]]:
+    """Choices by sets (class → user's index), first under the costs as they are, then `count` times
+    shaken.
+    """
+    random_ = random.Random(seed)
+    for attempt in range(1 + count):
+        yield original(instance, by_sets(instance, _shaken(instance, random_) if attempt else None))
 
 
 def _shaken(instance: Problem, random_: random.Random) -> list[list[float]]:

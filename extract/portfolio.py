@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from saturate.extract import solver
 from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock, Stopwatch, TimeUp
 from saturate.extract.extraction import Extraction, extraction, ordered, price
-from saturate.extract.greedy import by_sets
+from saturate.extract.greedy import by_sets, restarts
 from saturate.extract.local import exchanges
 from saturate.extract.model import Model, model, split
 from saturate.extract.problem import Problem, problem
 from saturate.extract.reduce import Reduced, contracted, reduced
 from saturate.extract.tree import bottom_up, original
+
+PREPARING = 0.6
+"""Of a limit in seconds, for what comes before the parts, so that the restarts have their turn."""
+POLISHING = 0.3
+"""Of that, for the first exchanges."""
+RESTARTED = 8
+"""The restarts take the time of so many greedy answers; it is kept for them."""
+RESTARTING, COUNTED_RESTARTING = 0.7, 0.25
+"""Of what is left, for the restarts: with a limit in seconds, and with counted work."""
 
 
 @dataclass
@@ -63,6 +73,7 @@ class Search:
         self.cost = price(classes, self.best)
         self.bound = 0.0
         self.bound_by = "costs are not negative"
+        self.set_seconds = 0.0
         if warm is not None:
             self.offer(warm, "warm start")
 
@@ -73,25 +84,16 @@ class Search:
         if cost < self.cost:
             self.best, self.cost, self.found_by = needed, cost, who
 
-    def run(self, stages: Sequence[Stage]) -> None:
-        """All stages within the clock; whatever ends it, `best` and `bound` hold."""
+    def run(self, first: Sequence[Stage], later: Sequence[Stage] = ()) -> None:
+        """All stages within the clock; whatever ends it, `best` and `bound` hold.
+
+        What `first` leaves open goes through the restarts of `greedy` and through `later`: so with `later`
+        the answer costs no more than that of `greedy`, where the limit leaves time for the restarts.
+        """
         collecting = gc.isenabled()
         gc.disable()
         try:
-            self.clock.spend(4 * sum(map(len, self.instance.nodes)))
-            self.watch.begin("reductions")
-            start = contracted(self.instance)
-            self.clock.check()
-            self.watch.begin("greedy")
-            greedy = by_sets(start.problem, clock=self.clock)
-            self.offer(start.lift(original(start.problem, greedy)), "greedy")
-            self.watch.begin("exchanges")
-            self._polish(start)
-            self.watch.begin("reductions")
-            small = reduced(start, self.cost, self.clock)
-            self.raise_bound(small.lower_bound, "classes that every extraction contains")
-            self.clock.check(4 * sum(map(len, small.problem.nodes)))
-            self._solve(small, stages)
+            self._run(first, later)
         except TimeUp:
             return
         except KeyboardInterrupt:
@@ -100,7 +102,39 @@ class Search:
             if collecting:
                 gc.enable()
 
-    def _polish(self, start: Reduced) -> None:
+    def _run(self, first: Sequence[Stage], later: Sequence[Stage]) -> None:
+        share = PREPARING if later and self.clock.seconds is not None else 1.0
+        try:
+            with self.clock.within(share) as clock:
+                small = self._smaller(clock)
+        except TimeUp:
+            if later and not self.clock.over():
+                self._restart(self.clock, None)
+            raise
+        self._solve(small, first, later)
+
+    def _smaller(self, clock: Clock) -> Reduced:
+        """The problem after a greedy answer, exchanges and all reductions."""
+        clock.spend(4 * sum(map(len, self.instance.nodes)))
+        self.watch.begin("reductions")
+        start = contracted(self.instance)
+        clock.check()
+        self.watch.begin("greedy")
+        before = clock.elapsed()
+        greedy = by_sets(start.problem, clock=clock)
+        self.set_seconds = clock.elapsed() - before
+        self.offer(start.lift(original(start.problem, greedy)), "greedy")
+        self.watch.begin("exchanges")
+        with clock.within(POLISHING if clock.seconds is not None else 1.0) as part:
+            self._polish(start, part)
+        clock.check()
+        self.watch.begin("reductions")
+        small = reduced(start, self.cost, clock)
+        self.raise_bound(small.lower_bound, "classes that every extraction contains")
+        clock.check(4 * sum(map(len, small.problem.nodes)))
+        return small
+
+    def _polish(self, start: Reduced, clock: Clock) -> None:
         """Exchanges before the reductions: a lower cost lets them remove more, and a short limit has an
         answer.
         """
@@ -111,7 +145,7 @@ class Search:
             for i, n in enumerate(group)
             if n.origin == known.get(c)
         }
-        better = exchanges(start.problem, {**bottom_up(start.problem), **choice}, self.clock)
+        better = exchanges(start.problem, {**bottom_up(start.problem), **choice}, clock)
         self.offer(start.lift(original(start.problem, better)), f"{self.found_by} and exchanges")
 
     def raise_bound(self, bound: float, who: str) -> None:
@@ -119,41 +153,68 @@ class Search:
         if bound > self.bound:
             self.bound, self.bound_by = bound, who
 
-    def _solve(self, small: Reduced, stages: Sequence[Stage]) -> None:
-        """Small parts first; each stage gets its share of what the parts before left over."""
+    def _solve(self, small: Reduced, first: Sequence[Stage], later: Sequence[Stage]) -> None:
+        """The stages on each part; before the later ones the whole starts again from greedy answers."""
         parts = self._parts(small)
-        todo = sorted((part for part in parts if not part.closed), key=lambda part: len(part.model.owner))
+        open_ = [part for part in parts if not part.closed]
         try:
-            for k, part in enumerate(todo):
-                for name, stage in stages:
-                    if not part.closed and not self.clock.over():
-                        self.watch.begin(name)
-                        clock = self.clock.part(1.0 / (len(todo) - k))
-                        before = clock.work
-                        try:
-                            stage(part, clock, self.seed)
-                        except TimeUp:
-                            pass
-                        self.clock.spend((before or 0) - (clock.work or 0))
+            kept = min(0.5, RESTARTED * self.set_seconds / max(self.clock.left(), 1e-9)) if later else 0.0
+            with self.clock.within(1.0 - kept) as clock:
+                self._through(open_, first, clock)
+            if later and not all(part.closed for part in parts) and not self.clock.over():
+                self._join(small, parts, open_)
+                with self.clock.within(
+                    RESTARTING if self.clock.work is None else COUNTED_RESTARTING
+                ) as clock:
+                    self._restart(clock, lambda: self._share_out(small, open_))
+                self._through(open_, later, self.clock)
         finally:
-            self.watch.begin("check")
-            whole = {part.classes[c]: i for part in parts for c, i in _indices(part).items()}
-            self.offer(small.lift(whole), _names(part.found_by for part in todo))
-            if parts:
-                self.raise_bound(sum(part.bound for part in parts), _names(part.bound_by for part in todo))
+            self._join(small, parts, open_)
+
+    def _through(self, parts: Sequence[Part], stages: Sequence[Stage], clock: Clock) -> None:
+        """Small parts first; each stage gets its share of what the parts before left over."""
+        todo = sorted((part for part in parts if not part.closed), key=lambda part: len(part.model.owner))
+        for k, part in enumerate(todo):
+            for name, stage in stages:
+                if not part.closed and not clock.over():
+                    self.watch.begin(name)
+                    with suppress(TimeUp), clock.within(1.0 / (len(todo) - k)) as mine:
+                        stage(part, mine, self.seed)
+
+    def _restart(self, clock: Clock, better: Callable[[], None] | None) -> None:
+        """The restarts of `greedy`; `better` is called after one that is cheaper than all before."""
+        self.watch.begin("greedy")
+        size = sum(len(node.kids) + 1 for group in self.instance.nodes for node in group)
+        for choice in restarts(self.instance, self.seed):
+            before = self.cost
+            self.offer(choice, "greedy restarts")
+            if self.cost < before and better is not None:
+                better()
+            clock.spend(size)
+            if clock.over():
+                break
+
+    def _join(self, small: Reduced, parts: Sequence[Part], open_: Sequence[Part]) -> None:
+        """Take what the parts know together; `open_` are those that were not closed by the reductions."""
+        self.watch.begin("check")
+        whole = {part.classes[c]: i for part in parts for c, i in _indices(part).items()}
+        self.offer(small.lift(whole), _names(part.found_by for part in open_))
+        if parts:
+            self.raise_bound(sum(part.bound for part in parts), _names(part.bound_by for part in open_))
+
+    def _share_out(self, small: Reduced, open_: Sequence[Part]) -> None:
+        """Give each part what the best choice of the whole has there, where that is cheaper."""
+        start = small.restrict(self.best)
+        for part in open_:
+            choice = _share(part.model.problem, part.classes, start)
+            part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), self.found_by)
 
     def _parts(self, small: Reduced) -> list[Part]:
         start = small.restrict(self.best)
         parts: list[Part] = []
         for piece, classes in split(small.problem):
             shape = model(piece)
-            choice = dict(bottom_up(piece)) | {
-                k: i
-                for k, c in enumerate(classes)
-                for i, node in enumerate(piece.nodes[k])
-                if node.origin == start.get(c)
-            }
-            needed = needed_only(piece, choice)
+            needed = _share(piece, classes, start)
             least = sum(min(node.cost for node in piece.nodes[root]) for root in piece.roots)
             parts.append(Part(shape, classes, needed, shape.cost(needed), least, "reductions", self.found_by))
         return parts
@@ -168,6 +229,17 @@ class Search:
             bound_by=self.bound_by,
             watch=self.watch,
         )
+
+
+def _share(piece: Problem, classes: Sequence[int], start: Mapping[int, int]) -> dict[int, int]:
+    """What a choice of the whole (class → user's index) is in a part, trees where it says nothing."""
+    choice = dict(bottom_up(piece)) | {
+        k: i
+        for k, c in enumerate(classes)
+        for i, node in enumerate(piece.nodes[k])
+        if node.origin == start.get(c)
+    }
+    return needed_only(piece, choice)
 
 
 def needed_only(piece: Problem, choice: Mapping[int, int]) -> dict[int, int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from importlib import import_module
 
 import pytest
 
@@ -14,6 +15,7 @@ from saturate.extract import EXTRACTORS, Classes
 from saturate.extract.classes import build
 from saturate.extract.clock import Clock
 from saturate.extract.must import must_sets
+from saturate.extract.portfolio import Part
 from saturate.extract.problem import problem
 
 
@@ -52,6 +54,16 @@ def many_roots(count: int, roots: int) -> Classes:
     return build(groups, range(roots))
 
 
+def rings(count: int) -> Classes:
+    """Two free ways around a ring from every class, a paid way out at few, and roots all around."""
+    groups: list[list[tuple[str, list[int], float]]] = [
+        [("next", [(c + 1) % count], 0.0), ("last", [(c - 1) % count], 0.0)]
+        + [("out", [], float(1 + c % 7))] * (c % 100 == 0)
+        for c in range(count)
+    ]
+    return build(groups, range(0, count, 50))
+
+
 def cpu_seconds(name: str, classes: Classes) -> float:
     start = time.process_time()
     EXTRACTORS[name](classes, seconds=None, work=0)
@@ -70,7 +82,9 @@ def test_deep_chain_is_proved() -> None:
     assert found.cost == 2000.5
 
 
-@pytest.mark.parametrize("make", [lambda: zero_cycles(2_000), lambda: many_roots(3_000, 1_400)])
+@pytest.mark.parametrize(
+    "make", [lambda: zero_cycles(2_000), lambda: rings(2_000), lambda: many_roots(3_000, 1_400)]
+)
 @pytest.mark.parametrize("seconds", [0.5, 2.0])
 def test_limit_is_kept(make: Callable[[], Classes], seconds: float) -> None:
     classes = make()
@@ -86,6 +100,51 @@ def test_counted_work_repeats_on_a_large_graph() -> None:
     first, second = (EXTRACTORS["auto"](classes, seconds=None, work=100_000) for _ in range(2))
     assert first.choice == second.choice
     assert first.cost <= EXTRACTORS["greedy"](classes, work=0).cost
+
+
+def mixed(seed: int) -> Classes:
+    """Up to 60 classes, free or paid nodes over any others, a dear leaf in each: cycles everywhere."""
+    draw = random.Random(seed)
+    count = draw.randint(5, 60)
+    free = draw.random()
+    groups: list[list[tuple[str, list[int], float]]] = []
+    for _ in range(count):
+        nodes = [
+            (
+                "op",
+                [draw.randrange(count) for _ in range(draw.randint(1, 3))],
+                0.0 if draw.random() < free else float(draw.randint(1, 9)),
+            )
+            for _ in range(draw.randint(1, 4))
+        ]
+        groups.append([*nodes, ("leaf", [], float(draw.randint(3, 30)))])
+    return build(groups, [draw.randrange(count) for _ in range(draw.randint(1, 6))])
+
+
+@pytest.mark.parametrize("start", range(0, 60, 10))
+def test_auto_is_never_worse_than_greedy_or_tree(start: int) -> None:
+    for seed in range(start, start + 10):
+        classes = mixed(seed)
+        best = EXTRACTORS["auto"](classes, seconds=None, work=200_000, seed=seed).cost
+        for name in ("greedy", "tree"):
+            assert best <= EXTRACTORS[name](classes, seconds=None, seed=seed).cost + 1e-9, (name, seed)
+
+
+def without_search(part: Part, clock: Clock, seed: int) -> None:
+    """In place of a stage: nothing is found."""
+
+
+@pytest.mark.parametrize("classes", [zero_cycles(600), rings(500), many_roots(400, 90), mixed(3), mixed(4)])
+@pytest.mark.parametrize("seconds", [None, 20.0])
+def test_restarts_alone_make_auto_as_good_as_greedy(
+    classes: Classes, seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages = import_module("saturate.extract.auto")
+    for stage in ("_exchanges", "_first", "_search", "_highs", "_all_workers", "_last"):
+        monkeypatch.setattr(stages, stage, without_search)
+    for seed in range(3):
+        greedy = EXTRACTORS["greedy"](classes, seconds=seconds, seed=seed)
+        assert EXTRACTORS["auto"](classes, seconds=seconds, seed=seed).cost <= greedy.cost + 1e-9
 
 
 def test_must_sets_of_a_diamond() -> None:
