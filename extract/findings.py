@@ -73,11 +73,12 @@ class Steps:
 
 @dataclass(frozen=True, kw_only=True)
 class LawUse:
-    """A law that put steps into the chosen program: its statement, and the values that it made."""
+    """A law that put steps into the chosen program: its statement, the values that it made, its exactness."""
 
     name: str
     statement: str
     where: tuple[str, ...] = ()
+    exact: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -116,8 +116,8 @@ def _figures(found: Findings, flops: float, moved: float, cost: float) -> tuple[
 def _sections(found: Findings) -> Iterator[str]:
     if found.laws:
         yield "<h2>Laws in the result</h2>"
-        rows = [(u.name, u.statement, ", ".join(u.where)) for u in found.laws]
-        yield _table(("law", "it says", "made"), rows, code=(0, 2))
+        rows = [(u.name, u.exact, u.statement, ", ".join(u.where)) for u in found.laws]
+        yield _table(("law", "class", "it says", "made"), rows, code=(0, 3))
     search = list(search_lines(found, times=True))
     if search:
         yield "<h2>Search</h2>"

@@ -123,9 +123,9 @@ class _Steps:
 def _laws(found: Findings) -> Iterator[RenderableType]:
     if not found.laws:
         return
-    table = _table(("law", "l"), ("it says", "f"), ("made", "f"))
+    table = _table(("law", "l"), ("class", "l"), ("it says", "f"), ("made", "f"))
     for use in found.laws:
-        table.add_row(*map(Text, (use.name, use.statement, ", ".join(use.where))))
+        table.add_row(*map(Text, (use.name, use.exact, use.statement, ", ".join(use.where))))
     yield table
 
 

@@ -103,8 +103,9 @@ def _uses(improved: Improved, laws: Sequence[Law]) -> tuple[LawUse, ...]:
         if value in labels:
             where.setdefault(law, []).append(labels[value])
     statements = {law.name: law.doc.splitlines()[0] for law in laws} | LOWERINGS
+    classes = {law.name: law.exact for law in laws}
     return tuple(
-        LawUse(name=name, statement=statement, where=tuple(where[name]))
+        LawUse(name=name, statement=statement, where=tuple(where[name]), exact=classes.get(name, "rounding"))
         for name, statement in statements.items()
         if name in where
     )

@@ -61,7 +61,14 @@ FULL = Report(
     context="x: float32[211, 307]; gradients of x; target numpy",
     before=BEFORE,
     after=AFTER,
-    laws=(LawUse(name="factor_common", statement="k·a·b + l·a·c = a·(k·b + l·c).", where=("dx", "t2")),),
+    laws=(
+        LawUse(
+            name="factor_common",
+            statement="k·a·b + l·a·c = a·(k·b + l·c).",
+            where=("dx", "t2"),
+            exact="rounding",
+        ),
+    ),
     matched=(
         LawMatches(name="factor_common", matches=12, seconds=0.0012),
         LawMatches(name="like_terms", matches=1204, seconds=0.01),
