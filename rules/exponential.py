@@ -63,13 +63,13 @@ def logs_add(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return log(a) + log(b), log(a * b)
 
 
-@law(a="i", source=_GOLDBERG)
+@law(a="i", exact=DOMAIN, source=_GOLDBERG)
 def log1p_is_a_log(a: Expr) -> tuple[Expr, Expr]:
     """log1p(a) = log(1 + a); near zero the digits of a are lost on the right."""
     return fn("log1p", a), log(const(1) + a)
 
 
-@law(a="i", source="W. Kahan, Branch cuts for complex elementary functions, 1987, section 8")
+@law(a="i", exact=DOMAIN, source="W. Kahan, Branch cuts for complex elementary functions, 1987, section 8")
 def expm1_is_an_exp(a: Expr) -> tuple[Expr, Expr]:
     """expm1(a) = exp(a) − 1; near zero the digits of a are lost on the right."""
     return fn("expm1", a), exp(a) - const(1)
@@ -87,7 +87,7 @@ def logaddexp_is_a_log(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return fn("logaddexp", a, b), log(exp(a) + exp(b))
 
 
-@law(a="i")
+@law(a="i", exact=DOMAIN)
 def sinh_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """sinh(a) = ½·exp(a) − ½·exp(−a); near zero the right side cancels."""
     return fn("sinh", a), const(HALF) * exp(a) + const(-HALF) * exp(-a)

@@ -139,9 +139,9 @@ PAIRS: tuple[Pair, ...] = (
     Pair(
         "exponential of a difference", exp_of_difference, product_of_exps, (t(61), t(127)), (-1, 1), "domain"
     ),
-    Pair("log1p", np.log1p, lambda x: np.log(1 + x), (t(*VECTOR, low=0),), (1, 2)),
-    Pair("expm1", np.expm1, lambda x: np.exp(x) - 1, (t(*VECTOR),), (1, 2)),
-    Pair("sinh", np.sinh, lambda x: 0.5 * np.exp(x) - 0.5 * np.exp(-x), (t(*VECTOR),), (1, 2)),
+    Pair("log1p", np.log1p, lambda x: np.log(1 + x), (t(*VECTOR, low=0),), (1, 2), "domain"),
+    Pair("expm1", np.expm1, lambda x: np.exp(x) - 1, (t(*VECTOR),), (1, 2), "domain"),
+    Pair("sinh", np.sinh, lambda x: 0.5 * np.exp(x) - 0.5 * np.exp(-x), (t(*VECTOR),), (1, 2), "domain"),
     Pair(
         "softplus",
         lambda x: np.logaddexp(x, 0),
