@@ -14,7 +14,7 @@ from saturate.extract.problem import Problem, problem
 from saturate.extract.tree import bottom_up, original
 
 SET_BYTES = 200_000_000
-RESTARTS = 6
+RESTARTS = 4
 
 
 class _Sets:

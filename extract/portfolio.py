@@ -22,7 +22,7 @@ PREPARING = 0.6
 """Of a limit in seconds, for what comes before the parts, so that the restarts have their turn."""
 POLISHING = 0.3
 """Of that, for the first exchanges."""
-RESTARTED = 8
+RESTARTED = 6
 """The restarts take the time of so many greedy answers; it is kept for them."""
 RESTARTING, COUNTED_RESTARTING = 0.7, 0.25
 """Of what is left, for the restarts: with a limit in seconds, and with counted work."""

@@ -14,6 +14,8 @@ from saturate.denote import Denotation, denote
 from saturate.emission import emitted
 from saturate.extract import EXTRACTORS, Classes, Extraction
 from saturate.extract.costs import Profile
+from saturate.extract.problem import problem
+from saturate.extract.tree import bottom_up, original
 from saturate.facts import Facts
 from saturate.lattice import Lattice
 from saturate.lower import Lowered, Root, lower
@@ -28,6 +30,9 @@ EXTRACTION_WORK = 200_000
 """Steps that one extraction may take, a count and not a time, so that the same input gives the same
 program.
 """
+
+FOREIGN = 1000.0
+"""How much dearer a value is that the program to start from does not compute."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +154,23 @@ def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = 
     work = (
         None if extractor == "greedy" else EXTRACTION_WORK
     )  # greedy counts restarts, with a limit of its own
-    chosen = EXTRACTORS[extractor](classes, seconds=None, work=work)
+    chosen = EXTRACTORS[extractor](classes, seconds=None, work=work, warm=followed(found, classes))
     return replace(chosen, choice={v: kept[v][k] for v, k in chosen.choice.items()})
+
+
+def followed(found: Search, classes: Classes) -> dict[int, int]:
+    """A choice that goes through the values of the program that is improved, wherever that is possible.
+
+    The cheapest trees where every value that the program lacks is `FOREIGN` times as dear; to start from, so
+    that an extraction never costs more.
+    """
+    own = {found.lattice_value(value) for value in found.baseline.types}
+    instance = problem(classes)
+    costs = [
+        [node.cost * (1.0 if found.value_of(c) in own else FOREIGN) for node in group]
+        for c, group in enumerate(instance.nodes)
+    ]
+    return original(instance, bottom_up(instance, costs))
 
 
 def emit(found: Search, extraction: Extraction) -> Lowered:
