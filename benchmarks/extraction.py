@@ -1,8 +1,11 @@
 """Extraction on public e-graphs: one line a graph, and a summary.
 
     python benchmarks/extraction.py GRAPHS [--seconds 10] [--only WORD] [--method auto] [--json FILE]
+    python benchmarks/extraction.py --families [--seconds 10] [--only WORD] [--method auto]
 
-GRAPHS is a folder of egraph-serialize files, with `best-known.json` in it where bounds are known.
+GRAPHS is a folder of egraph-serialize files, with `best-known.json` in it where bounds are known. With
+`--families`, the large graphs are made that limits are hard to keep on: chains, rings and cycles of free
+nodes, 1,400 roots.
 """
 
 from __future__ import annotations
@@ -10,11 +13,24 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from saturate.extract import EXTRACTORS, read
+from saturate.extract import EXTRACTORS, Classes, read
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from test_extract_large import chain, many_roots, rings, zero_cycles
+
+FAMILIES: dict[str, Callable[[], Classes]] = {
+    "chain of 4,000 classes": lambda: chain(4_000),
+    "chain of 40,000 classes": lambda: chain(40_000),
+    "free nodes in cycles, 39,000": lambda: zero_cycles(13_000),
+    "free nodes in rings, 20,000": lambda: rings(10_000),
+    "1,400 roots, 40,000 nodes": lambda: many_roots(12_000, 1_400),
+}
 
 HEADER = f"{'file':62} {'nodes':>6} {'cost':>10} {'ub':>10} {'lb':>10} {'known lb':>10} proven {'s':>6}"
 
@@ -51,6 +67,21 @@ def line(row: dict[str, Any]) -> str:
     )
 
 
+def families(method: str, seconds: float, only: str) -> None:
+    """A line for each large graph: what was found and where the time went."""
+    for name, make in FAMILIES.items():
+        if only in name:
+            classes = make()
+            start, cpu = time.perf_counter(), time.process_time()
+            found = EXTRACTORS[method](classes, seconds=seconds)
+            wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+            late = " LATE" * (wall > 1.1 * seconds)
+            print(
+                f"{name:30} {found.cost:10.2f} {found.lower_bound:10.2f} {wall:6.2f} s, cpu {cpu:.2f} s{late}"
+            )
+            print(" " * 30, ", ".join(f"{k} {v:.2f}" for k, v in found.times.items()), flush=True)
+
+
 def summary(rows: list[dict[str, Any]], limit: float) -> str:
     """What the issue asks of all graphs together."""
     compared = [row for row in rows if row["ub"] is not None]
@@ -76,12 +107,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("graphs", type=Path)
+    parser.add_argument("graphs", type=Path, nargs="?")
+    parser.add_argument("--families", action="store_true", help="large graphs made here instead of files")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--only", default="", help="only files with this in their path")
     parser.add_argument("--method", default="auto", choices=sorted(EXTRACTORS))
     parser.add_argument("--json", type=Path, help="write the rows here, too")
     arguments = parser.parse_args()
+    if arguments.families:
+        families(arguments.method, arguments.seconds, arguments.only)
+        return
+    if arguments.graphs is None:
+        parser.error("name a folder of graphs, or --families")
     table = arguments.graphs / "best-known.json"
     known = json.loads(table.read_text()) if table.exists() else {}
     paths = sorted(path for path in arguments.graphs.rglob("*.json*") if path != table)

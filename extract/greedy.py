@@ -5,9 +5,10 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from saturate.extract.classes import Classes
-from saturate.extract.clock import Clock, Stopwatch
+from saturate.extract.clock import Clock, Stopwatch, TimeUp
 from saturate.extract.extraction import Extraction, cheapest, extraction
 from saturate.extract.must import members
 from saturate.extract.problem import Problem, problem
@@ -112,10 +113,11 @@ def greedy(
     watch.begin("trees")
     best = cheapest(classes, [original(instance, bottom_up(instance)), *([warm] if warm is not None else [])])
     watch.begin("sets")
-    for choice in restarts(instance, seed, RESTARTS if work is None else work):
-        best = cheapest(classes, [best, choice])
-        if seconds is not None and clock.elapsed() > seconds / 2:
-            break
+    with suppress(TimeUp):
+        for choice in restarts(instance, seed, clock, RESTARTS if work is None else work):
+            best = cheapest(classes, [best, choice])
+            if seconds is not None and clock.elapsed() > seconds / 2:
+                break
     return extraction(
         classes,
         best,
@@ -126,13 +128,13 @@ def greedy(
     )
 
 
-def restarts(instance: Problem, seed: int, count: int = RESTARTS) -> Iterator[dict[int, int]]:
+def restarts(instance: Problem, seed: int, clock: Clock, count: int = RESTARTS) -> Iterator[dict[int, int]]:
     """Choices by sets (class → user's index), first under the costs as they are, then `count` times
-    shaken.
+    shaken. Raises TimeUp where the clock is over.
     """
     random_ = random.Random(seed)
     for attempt in range(1 + count):
-        yield original(instance, by_sets(instance, _shaken(instance, random_) if attempt else None))
+        yield original(instance, by_sets(instance, _shaken(instance, random_) if attempt else None, clock))
 
 
 def _shaken(instance: Problem, random_: random.Random) -> list[list[float]]:

@@ -185,7 +185,7 @@ class Search:
         """The restarts of `greedy`; `better` is called after one that is cheaper than all before."""
         self.watch.begin("greedy")
         size = sum(len(node.kids) + 1 for group in self.instance.nodes for node in group)
-        for choice in restarts(self.instance, self.seed):
+        for choice in restarts(self.instance, self.seed, self.clock):
             before = self.cost
             self.offer(choice, "greedy restarts")
             if self.cost < before and better is not None:
