@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Any
 
 from saturate.accuracy import Verdict
@@ -99,9 +100,11 @@ class _Improver:
 
     def run(self, baseline: Program) -> Improved:
         current, origins = share(baseline), dict[str, str]()
+        end = perf_counter() + self.limits.seconds
         try:
             for _ in range(PASSES):
-                better = self._once(current, origins)
+                left = replace(self.limits, seconds=max(0.0, end - perf_counter()))
+                better = self._once(current, origins, left)
                 if better is None:
                     break
                 current, origins = better
@@ -116,10 +119,12 @@ class _Improver:
         found = tuple(self.found)
         return Improved(current, origins, found, tuple(self.barred), tuple(self.notes), found[-1:])
 
-    def _once(self, current: Program, origins: Mapping[str, str]) -> tuple[Program, dict[str, str]] | None:
+    def _once(
+        self, current: Program, origins: Mapping[str, str], limits: Limits
+    ) -> tuple[Program, dict[str, str]] | None:
         before = price_program(current, self.profile).cost
         self.say(f"search {len(self.found) + 1}")
-        found = search(current, self.laws, self.limits, self.facts(current), self.profile)
+        found = search(current, self.laws, limits, self.facts(current), self.profile)
         if self.target.ops is not None:
             found = targeted(found, self.target)
         if found.saturation.stopped == INTERRUPTED:

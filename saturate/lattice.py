@@ -26,6 +26,9 @@ from saturate.step import Step, splits
 
 Key = tuple[Any, ...]
 
+FACTORS = 8
+"""A product of more factors is split into the first few and the rest, not into any two subsets."""
+
 
 @dataclass
 class Lattice:
@@ -342,7 +345,7 @@ class _Product:
     def _pairs(self, k: Fraction) -> Iterator[Step]:
         """Two subsets; the coefficient goes to either."""
         one = Fraction(1)
-        for left in range(1, self.full):
+        for left in self._lefts():
             right = self.full & ~left
             if left > right or not self._narrow(left) or not self._narrow(right):
                 continue
@@ -350,6 +353,11 @@ class _Product:
             for ks in ((one, one),) if k == 1 else ((k, one), (one, k)):
                 a, b = self._sub(left, ks[0]), self._sub(right, ks[1])
                 yield from self._pair(left, right, a, b, shared, ks)
+
+    def _lefts(self) -> Iterable[int]:
+        """Every subset; of many factors only the first few, or there would be 3ⁿ pairs."""
+        n = len(self.factors)
+        return range(1, self.full) if n <= FACTORS else ((1 << k) - 1 for k in range(1, n))
 
     def _narrow(self, mask: int) -> bool:
         return self.lattice.size(self._out(mask)) <= self.limit

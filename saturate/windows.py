@@ -21,7 +21,7 @@ from saturate.program import Node, Program
 LEAST, MOST = 14, 34
 """Forward nodes of a window, views not counted; no cut where it would leave fewer."""
 WIDTH = 2
-"""A cut lets at most so many values pass, arguments and what is made of few of them not counted."""
+"""So many values may pass a cut; where more have to, a window is twice as long."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,12 @@ def _cuts(program: Program, forward: Sequence[Node]) -> list[int]:
     start, best, size = 0, -1, 0
     sizes = [0 if _copied(n) else 1 for n in forward]
     left = sum(sizes)
-    for k, node_size in enumerate(sizes):
-        size, left = size + node_size, left - node_size
-        if (
-            size >= LEAST
-            and left >= LEAST
-            and passing[k] <= WIDTH
-            and not (k + 1 < len(forward) and sizes[k + 1] == 0)
-        ):
-            if best < start or passing[k] <= passing[best]:
-                best = k
-        if size >= MOST and best >= start:
+    for k, own in enumerate(sizes):
+        size, left = size + own, left - own
+        within = size >= LEAST and left >= LEAST and sizes[k + 1] > 0
+        if within and (best < start or passing[k] <= passing[best]):
+            best = k
+        if best >= start and size >= (MOST if passing[best] <= WIDTH else 2 * MOST):
             cuts.append(best)
             size, start = sum(sizes[best + 1 : k + 1]), best + 1
     return cuts
