@@ -169,19 +169,19 @@ def wrong_tree_cost(classes: Classes) -> Extraction:
         node.cost * max(1, len(node.children))
         for node in (classes.nodes[c][i] for c, i in found.choice.items())
     )
-    return Extraction(found.choice, paid, 0.0, False, "wrong", 0.0, "")
+    return Extraction(found.choice, paid, 0.0, False, "wrong", "")
 
 
 def wrong_proof(classes: Classes) -> Extraction:
     """Claims that the first nodes that come are the optimum."""
     found = EXTRACTORS["tree"](classes)
-    return Extraction(found.choice, found.cost, found.cost, True, "wrong", 0.0, "")
+    return Extraction(found.choice, found.cost, found.cost, True, "wrong", "")
 
 
 def wrong_bound(classes: Classes) -> Extraction:
     """Claims a bound above the optimum."""
     found = EXTRACTORS["auto"](classes)
-    return Extraction(found.choice, found.cost, found.cost * 1.01 + 0.01, False, "wrong", 0.0, "")
+    return Extraction(found.choice, found.cost, found.cost * 1.01 + 0.01, False, "wrong", "")
 
 
 def wrong_rest(classes: Classes) -> Extraction:
@@ -189,7 +189,7 @@ def wrong_rest(classes: Classes) -> Extraction:
     found = EXTRACTORS["tree"](classes)
     extra = {c: 0 for c, group in enumerate(classes.nodes) if group and c not in found.choice}
     choice = {**extra, **found.choice}
-    return Extraction(choice, price(classes, choice), 0.0, False, "wrong", 0.0, "")
+    return Extraction(choice, price(classes, choice), 0.0, False, "wrong", "")
 
 
 @pytest.mark.parametrize("wrong", [wrong_tree_cost, wrong_proof, wrong_bound, wrong_rest])
