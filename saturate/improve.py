@@ -97,13 +97,14 @@ class _Improver:
     found: list[Pass] = field(default_factory=list)
     barred: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    end: float = 0.0
 
     def run(self, baseline: Program) -> Improved:
         current, origins = share(baseline), dict[str, str]()
-        end = perf_counter() + self.limits.seconds
+        self.end = perf_counter() + self.limits.seconds
         try:
             for _ in range(PASSES):
-                left = replace(self.limits, seconds=max(0.0, end - perf_counter()))
+                left = replace(self.limits, seconds=max(0.0, self.end - perf_counter()))
                 better = self._once(current, origins, left)
                 if better is None:
                     break
@@ -163,6 +164,9 @@ class _Improver:
             self.barred.append(verdict.reason)
             if STOPPED in self.notes:
                 return None
+            if perf_counter() > self.end:
+                self._note("the search ended at its time limit")
+                break
             if verdict.step[0] < 0:
                 break
             barred.add(verdict.step)

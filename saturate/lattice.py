@@ -195,6 +195,9 @@ class Lattice:
         if literals:
             rest = tuple(m for m in members if m not in literals)
             k = sum((self.classes.constant[m] or Fraction(0) for m in literals), Fraction(0))
+            if not rest:  # a search that ended early has not added its numbers up
+                self._add(me, Step("number", (k,), (), law))
+                return
             self._add(me, Step("plus", (k,), (self.total(rest, dtype, law),), law))
             if len(rest) == 1:
                 for minus in self._negated(rest[0], law):

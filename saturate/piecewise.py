@@ -90,7 +90,8 @@ class Piecewise:
         known: dict[str, _Solved] = {}
         keys: list[str] = []
         for count, piece in enumerate(pieces):
-            key = inner.key(piece)
+            seen = self._facts(piece, inner)(piece.program)
+            key = inner.key(piece) + "\n" + " ".join(f"{v}:{sorted(f)}" for v, f in seen.items())
             keys.append(key)
             if key in known:
                 continue
@@ -110,15 +111,8 @@ class Piecewise:
 
     def _solved(self, piece: Window, inner: _Inner, limits: Limits | None, say: Say) -> _Solved:
         """A window searched; without limits to search in, as it was."""
-        program = piece.program
-        facts, examples = inner.facts(piece), inner.examples(piece)
-        few = draw(program.inputs, self.seed, 3, [examples])
-        named = {i.name: f for i, f in zip(program.inputs, facts, strict=True)}
-
-        def facts_of(current: Program) -> dict[str, Facts]:
-            found = {i.value: named[i.name] for i in current.inputs}
-            return found | observed(current, found, few)
-
+        program, examples = piece.program, inner.examples(piece)
+        facts_of = self._facts(piece, inner)
         if limits is None:
             return _Solved(_kept(program), program, facts_of, examples)
         try:
@@ -130,6 +124,18 @@ class Piecewise:
         except KeyboardInterrupt:
             return _Solved(_kept(program, STOPPED), program, facts_of, examples)
         return _Solved(improved, plain, facts_of, examples)
+
+    def _facts(self, piece: Window, inner: _Inner) -> FactsOf:
+        """What is known of the values of a window: proved in the whole, or seen on samples like its run."""
+        inputs = piece.program.inputs
+        few = draw(inputs, self.seed, 3, [inner.examples(piece)])
+        named = {i.name: f for i, f in zip(inputs, inner.facts(piece), strict=True)}
+
+        def facts_of(current: Program) -> dict[str, Facts]:
+            found = {i.value: named[i.name] for i in current.inputs}
+            return found | observed(current, found, few)
+
+        return facts_of
 
     def _measure(self, piece: Window, inner: _Inner, examples: Sequence[Any], plain: Program) -> Judge:
         if self.accuracy is None:

@@ -20,6 +20,7 @@ from saturate.extract.report import (
 )
 from saturate.forms import LOWERINGS
 from saturate.improve import Improved
+from saturate.ops.structure import Transpose
 from saturate.price import price_program
 from saturate.program import Input, Program
 from saturate.rules.law import Law
@@ -75,9 +76,12 @@ def _steps(program: Program, laws: Mapping[str, str], profile: Profile | None) -
     views = {n.value: n for n in program.nodes if n.op.view}
 
     def name(value: str) -> str:
-        while value in views:
-            value = views[value].operands[0]
-        return names[value]
+        """The name of what a view shows, with its axes in the order of the view."""
+        if value not in views:
+            return names[value]
+        view = views[value]
+        inner = name(view.operands[0])
+        return _turned(view.op, inner) if isinstance(view.op, Transpose) else inner
 
     return Steps(
         steps=tuple(
@@ -94,6 +98,14 @@ def _steps(program: Program, laws: Mapping[str, str], profile: Profile | None) -
             for p in price_program(program, profile).nodes
         )
     )
+
+
+def _turned(op: Transpose, operand: str) -> str:
+    """A transpose as people write it."""
+    rank = len(op.permutation)
+    if op.permutation == (*range(rank - 2), rank - 1, rank - 2):
+        return f"{operand}.T" if rank == 2 else f"{operand}.swapaxes(-2, -1)"
+    return op.text(operand)
 
 
 def _uses(improved: Improved, laws: Sequence[Law]) -> tuple[LawUse, ...]:

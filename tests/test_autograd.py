@@ -10,10 +10,10 @@ import autograd
 import autograd.numpy
 import numpy as np
 import pytest
-import workloads
 from optimized import NAMES, arguments, called, cotangent, fresh, off, optimized, workload
 
 import saturate as sat
+from saturate import workloads
 from saturate.runners.evaluate import evaluate
 
 

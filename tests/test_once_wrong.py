@@ -70,3 +70,18 @@ def test_given_data_decide_where_a_cheaper_form_is_worse_on_them() -> None:
     true = sat.optimize(divergence, *(a.astype("float64") for a in data), wrt=("x", "y"), exact="bitwise")
     found, exact = best(*data)[1][0], true(*(a.astype("float64") for a in data))[1][0]
     assert np.abs(found - exact).max() <= 1e-5 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize(
+    "limits", [sat.Limits(seconds=0), sat.Limits(nodes=5), sat.Limits(rounds=0)], ids=str
+)
+def test_a_search_that_ends_before_numbers_are_added_up_gives_an_answer(limits: sat.Limits) -> None:
+    best = sat.optimize(lambda x: np.exp(x - x) + 1 + x, Type((3, 4), "float32"), limits=limits)
+    x = np.arange(12, dtype="float32").reshape(3, 4)
+    np.testing.assert_allclose(best(x), 2 + x, rtol=1e-6)
+
+
+def test_the_report_shows_products_of_transposes_as_such() -> None:
+    best = sat.optimize(lambda a, b: a.T @ b, Type((3, 5)), Type((3, 4)))
+    assert [step.op for step in best.report.before.steps] == ["a.T @ b"]
+    assert [step.op for step in best.report.after.steps] == ["a.T @ b"]
