@@ -70,6 +70,9 @@ class Questions:
         known = self.names()
         if name in known:
             return known[name]
+        for argument, _ in self.road.baseline.gradients:
+            if name == f"d{argument}":  # as reports call its gradient
+                return known[argument]
         plain = [n for n in known if not n.startswith(OF_BASELINE)]
         near = get_close_matches(str(name), plain, 3)
         raise ArgumentError(

@@ -128,8 +128,8 @@ def test_the_whole_gives_the_values_and_gradients_of_the_program(three: sat.Opti
 
 
 def test_a_value_is_explained_in_its_window(three: sat.Optimized) -> None:
-    said = three.why("wu")
-    assert said.name == "wu"
+    said = three.why("dblocks[2].w2")
+    assert said.name == "dblocks[2].w2"
     assert said.steps or said.said
     assert re.search(r"\ba\d+\b", str(said)) is None  # inputs of the window bear the names of the whole
     assert three.why_not("common_factor", "wu").name == "wu"
