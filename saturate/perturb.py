@@ -57,4 +57,4 @@ def _moved(x: Any, rng: np.random.Generator) -> Any:
     if x.dtype.kind != "f":
         return x
     steps = rng.integers(-1, 2, x.shape, dtype=np.int8).astype(x.dtype)
-    return np.where(np.isfinite(x), x + x * (steps * np.finfo(x.dtype).eps), x)
+    return x + np.where(np.isfinite(x), x, 0) * (steps * np.finfo(x.dtype).eps)

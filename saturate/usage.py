@@ -39,7 +39,7 @@ def uses(laws: Sequence[Law], workloads: Sequence[Workload] = WORKLOADS) -> dict
 
 def _of(load: Workload, laws: Sequence[Law]) -> dict[str, Use]:
     searched = search(grad(load.function, *load.types, wrt=load.wrt), laws, LIMITS)
-    lowered = emit(searched, extract(searched, "tree"))
+    lowered = emit(searched, extract(searched, "greedy"))
     values: dict[str, list[str]] = {}
     for node in lowered.program.nodes:
         if node.value in lowered.laws:
