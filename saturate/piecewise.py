@@ -34,6 +34,9 @@ from saturate.windows import Window, stitched
 
 TRIALS = 10
 """Samples on which a window is measured."""
+ONE_KEPT = "one window made the whole inaccurate: it is kept as it was"
+ALL_KEPT = "the windows together were not as accurate as the baseline: none is changed"
+"""Notes of a whole that had to do without what was found."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,10 @@ class Piecewise:
 
             known[key] = self._solved(piece, inner, left, told)
         solved = [known[key] for key in keys]
-        plain = stitched(whole.program, pieces, [s.plain for s in solved]).program
+        zeroless = stitched(whole.program, pieces, [s.plain for s in solved])
+        plain = whole.program if zeroless is None else zeroless.program
         judge = self.judge((plain,))
-        return Found(_accurate(whole.program, pieces, keys, known, judge, self.target), plain, judge)
+        return Found(_accurate(whole.program, pieces, keys, known, judge), plain, judge)
 
     def _solved(self, piece: Window, inner: _Inner, limits: Limits | None, say: Say) -> _Solved:
         """A window searched; without limits to search in, as it was."""
@@ -217,24 +221,14 @@ def _accurate(
     keys: Sequence[str],
     known: Mapping[str, _Solved],
     judge: Judge,
-    target: Target,
 ) -> Improved:
     """The whole of solved windows; where it is not accurate enough, without those that make it so."""
-    undone: set[str] = set()
-    best = _joined(whole, pieces, keys, known, undone)
-    if judge.accepts(best.program):
-        return best
-    for key in dict.fromkeys(keys):
-        tried = _joined(whole, pieces, keys, known, {key})
-        if judge.accepts(tried.program):
-            return replace(
-                tried, notes=(*tried.notes, "one window made the whole inaccurate: it is kept as it was")
-            )
-    kept = _joined(whole, pieces, keys, known, set(keys))
-    return replace(
-        kept,
-        notes=(*kept.notes, "the windows together were not as accurate as the baseline: none is changed"),
-    )
+    for undone in (set[str](), *({key} for key in dict.fromkeys(keys))):
+        tried = _joined(whole, pieces, keys, known, undone)
+        if tried is not None and judge.accepts(tried.program):
+            return replace(tried, notes=(*tried.notes, *[ONE_KEPT] * len(undone)))
+    kept = _joined(whole, pieces, keys, known, set(keys)) or _kept(whole)
+    return replace(kept, notes=(*kept.notes, ALL_KEPT))
 
 
 def _joined(
@@ -243,12 +237,16 @@ def _joined(
     keys: Sequence[str],
     known: Mapping[str, _Solved],
     undone: set[str],
-) -> Improved:
-    """One program of the windows; those whose keys are `undone` are as they were."""
+) -> Improved | None:
+    """One program of the windows; those whose keys are `undone` are as they were. None where windows would
+    wait for each other.
+    """
     chosen = [
         _kept(p.program) if k in undone else known[k].improved for p, k in zip(pieces, keys, strict=True)
     ]
     made = stitched(whole, pieces, [c.program for c in chosen])
+    if made is None:
+        return None
     program, first = share(made.program), twins(made.program)
     places = [{v: first.get(x, x) for v, x in found.items()} for found in made.made]
     laws = {

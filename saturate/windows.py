@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from saturate.build import Builder, Value
-from saturate.errors import ProgramError
 from saturate.program import Node, Program
 
 LEAST, MOST = 14, 34
@@ -99,7 +98,7 @@ def _owners(program: Program, forward: Sequence[Node], cuts: Sequence[int]) -> d
     window = 0
     for k, node in enumerate(forward):
         found[node.value] = window
-        window += k in set(cuts)
+        window += k in cuts
     told: dict[str, int] = {}
     for value in program.types:
         read = {found[n.value] for n in program.readers[value] if n.value in found}
@@ -157,16 +156,19 @@ Key = tuple[int, str]
 """A window and a value of the program that was found for it; −1 and a value id for inputs of the whole."""
 
 
-def stitched(whole: Program, pieces: Sequence[Window], found: Sequence[Program]) -> Stitched:
+def stitched(whole: Program, pieces: Sequence[Window], found: Sequence[Program]) -> Stitched | None:
     """The whole program with each window computed as the program found for it computes it.
 
-    Nodes stand as early as what they read allows, counted in the order of the whole. Raises `ProgramError`
-    where windows would wait for each other.
+    Nodes stand as early as what they read allows, counted in the order of the whole. None where windows
+    would wait for each other: where one computes what another reads from what that one makes of it.
     """
     seam = _Seam(whole, pieces, found)
+    order = seam.ordered()
+    if len(order) < sum(len(program.nodes) for program in found):
+        return None
     builder = Builder()
     values: dict[Key, Value] = {(-1, i.value): builder.input(i.name, i.type) for i in whole.inputs}
-    for key, node in seam.ordered():
+    for key, node in order:
         operands = [values[seam.source(key[0], v)] for v in node.operands]
         values[key] = builder.emit(node.op, *operands, label=node.label)
     results = [values[seam.export(v)].id for v in whole.results]
@@ -207,7 +209,7 @@ class _Seam:
         return self.export(self._read[window][value])
 
     def ordered(self) -> list[tuple[Key, Node]]:
-        """All nodes, operands first, as early as the order of the whole allows."""
+        """All nodes that do not wait for themselves, operands first, as early as the whole's order allows."""
         nodes = {(w, n.value): n for w, program in enumerate(self._found) for n in program.nodes}
         number = {key: k for k, key in enumerate(nodes)}
         readers: dict[Key, list[Key]] = {}
@@ -231,8 +233,6 @@ class _Seam:
                 if not missing[reader]:
                     at = max((self._time(reader[0], v, time) for v in nodes[reader].operands), default=0)
                     heappush(ready, (at, number[reader], reader))
-        if len(order) < len(nodes):
-            raise ProgramError("windows of a program wait for each other")
         return order
 
     def _time(self, window: int, value: str, time: Mapping[Key, int]) -> int:

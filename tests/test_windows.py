@@ -16,7 +16,7 @@ from saturate.op import AnyArray
 from saturate.ops.structure import Reshape
 from saturate.program import Program
 from saturate.runners.evaluate import evaluate
-from saturate.windows import MOST, stitched, windows
+from saturate.windows import MOST, Window, stitched, windows
 
 WRT = ("blocks", "wu")
 
@@ -44,7 +44,9 @@ def test_windows_fit_together_bit_for_bit(count: int) -> None:
     program = gradients(count)
     pieces = windows(program)
     assert len(pieces) == 2 * count
-    again = stitched(program, pieces, [p.program for p in pieces]).program
+    made = stitched(program, pieces, [p.program for p in pieces])
+    assert made is not None
+    again = made.program
     arrays = drawn(program)
     assert_same_bits(evaluate(again, *arrays), evaluate(program, *arrays))
     assert again.inputs[0].name == program.inputs[0].name
@@ -71,6 +73,24 @@ def test_a_cut_lets_one_value_pass_and_windows_stay_small() -> None:
         assert len(work) <= 4 * MOST
         made = {v for v in piece.inputs if v in program.producer}
         assert len(made) <= 4
+
+
+def test_windows_that_would_wait_for_each_other_do_not_fit() -> None:
+    def f(x: Any) -> Any:
+        e = np.exp(x)
+        return e * np.tanh(e)
+
+    program = sat.trace(f, sat.Type((3,)))
+    (x,), (e, h, out) = [i.value for i in program.inputs], [n.value for n in program.nodes]
+    reads = sat.trace(lambda x, h: (np.exp(x), np.exp(x) * h), sat.Type((3,)), sat.Type((3,)))
+    waits = sat.trace(lambda x, h: (np.exp(x) + h * 0, np.exp(x) * h), sat.Type((3,)), sat.Type((3,)))
+    tanh = sat.trace(np.tanh, sat.Type((3,)))
+    pieces = [Window(reads, (x, h), (e, out), {}), Window(tanh, (e,), (h,), {})]
+    fits = stitched(program, pieces, [reads, tanh])
+    assert fits is not None
+    (found,), (plain,) = evaluate(fits.program, np.ones(3)), evaluate(program, np.ones(3))
+    np.testing.assert_array_equal(found, plain)
+    assert stitched(program, pieces, [waits, tanh]) is None
 
 
 @pytest.fixture(scope="module")
