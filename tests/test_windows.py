@@ -11,9 +11,11 @@ import pytest
 from running import assert_same_bits
 
 import saturate as sat
+from saturate.accuracy import Judge
 from saturate.demos import gpt_arguments, gpt_loss
 from saturate.op import AnyArray
 from saturate.ops.structure import Reshape
+from saturate.piecewise import ALL_KEPT, ONE_KEPT
 from saturate.program import Program
 from saturate.runners.evaluate import evaluate
 from saturate.windows import MOST, Window, stitched, windows
@@ -91,6 +93,29 @@ def test_windows_that_would_wait_for_each_other_do_not_fit() -> None:
     (found,), (plain,) = evaluate(fits.program, np.ones(3)), evaluate(program, np.ones(3))
     np.testing.assert_array_equal(found, plain)
     assert stitched(program, pieces, [waits, tanh]) is None
+
+
+def residual(x: Any, w: Any) -> Any:
+    for _ in range(20):
+        x = x + np.tanh(x @ w)
+    return np.sum(x)
+
+
+@pytest.mark.parametrize(("refused", "note"), [(1, ONE_KEPT), (99, ALL_KEPT)])
+def test_windows_that_spoil_the_whole_go_back_to_what_they_were(
+    refused: int, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = iter(range(1000))
+    accepts = Judge.accepts
+
+    def sometimes(self: Judge, program: Program) -> bool:
+        return next(calls) >= refused and accepts(self, program)
+
+    monkeypatch.setattr(Judge, "accepts", sometimes)
+    best = sat.optimize(residual, sat.Type((5, 7), "float32"), sat.Type((7, 7), "float32"), wrt=("x", "w"))
+    assert note in best.report.notes
+    assert best.check().passed
+    assert best.report.after.cost <= best.report.before.cost * (1 + 1e-9)
 
 
 @pytest.fixture(scope="module")
