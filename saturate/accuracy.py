@@ -72,26 +72,31 @@ class Judge:
         if not self.samples:
             return None
         with np.errstate(all="ignore"):
-            runs = [self._run(lowered.program, run) for run in self.runs]
-            rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]
-            failed = [k for k, row in enumerate(rows) if not row.passed]
+            runs = self._ran(lowered.program)
+            failed = self._failed(runs)
             if not failed:
-                self.rows = tuple(rows)
                 return None
-            worst = [run for run in runs if not judged("", failed[0], [run], self._rule).passed]
-            return _Culprit(found, lowered, barred, self.reference).find(worst[0].sample, rows[failed[0]])
+            k, row = failed[0]
+            worst = [run for run in runs if not judged("", k, [run], self._rule).passed]
+            return _Culprit(found, lowered, barred, self.reference).find(worst[0].sample, row)
 
     def accepts(self, program: Program) -> bool:
         """Whether a program is accurate enough; keeps the figures of one that is."""
         if not self.samples:
             return True
         with np.errstate(all="ignore"):
-            runs = [self._run(program, run) for run in self.runs]
-            rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]
-        passed = all(row.passed for row in rows)
-        if passed:
+            return not self._failed(self._ran(program))
+
+    def _ran(self, program: Program) -> list[Run]:
+        return [self._run(program, run) for run in self.runs]
+
+    def _failed(self, runs: Sequence[Run]) -> list[tuple[int, ResultCheck]]:
+        """The results that are not accurate enough; without one the figures are kept."""
+        rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]
+        failed = [(k, row) for k, row in enumerate(rows) if not row.passed]
+        if not failed:
             self.rows = tuple(rows)
-        return passed
+        return failed
 
     def _names(self) -> list[str]:
         return [

@@ -22,9 +22,9 @@ class WindowQuestions(Questions):
 
     parts: tuple[Part, ...] = ()
 
-    def at_the_start(self, program: Program) -> WindowQuestions:
-        """The same where nothing that was found is used."""
-        return replace(self, road=replace(self.road, legs=(), program=program), _replays={}, parts=())
+    def at_the_start(self, program: Program) -> Questions:
+        """Those of the whole, where nothing that was found in a window is used."""
+        return Questions(replace(self.road, program=program), self.examples, self.exact)
 
     def why(self, name: str) -> Why:
         """The chain of laws in the window of the value."""

@@ -70,8 +70,9 @@ def optimize(
     turns this off, and the report says so. `rules` are the laws to use, the catalogue by default; one that
     is not of the catalogue is tested first, and refused with a counter-example where it is false, unless it
     is declared `unchecked=True`, which the report says. Limits are counts with seconds as a backstop, so
-    that equal input gives equal text. With `check` the answer is checked before it is returned. Raises
-    errors of `saturate.errors`, each saying what came and what to do.
+    that equal input gives equal text; seconds bound searching, not one extraction, measuring or the check.
+    With `check` the answer is checked before it is returned. Raises errors of `saturate.errors`, each saying
+    what came and what to do.
     """
     goal = target if isinstance(target, Target) else Target(target)
     _refuse(goal.runner, exact, extractor, memory)

@@ -87,14 +87,13 @@ class Piecewise:
 
     def run(self, whole: Whole, pieces: Sequence[Window]) -> Found:
         """Solve each window, put the whole together, measure it, and undo what is not accurate enough."""
-        pieces = _typed(whole, pieces)
         end = perf_counter() + self.limits.seconds
         inner = _Inner.of(whole)
+        pieces = [inner.typed(piece) for piece in pieces]
         known: dict[str, _Solved] = {}
         keys: list[str] = []
         for count, piece in enumerate(pieces):
-            seen = self._facts(piece, inner)(piece.program)
-            key = inner.key(piece) + "\n" + " ".join(f"{v}:{sorted(f)}" for v, f in seen.items())
+            key = inner.key(piece, self._facts(piece, inner)(piece.program))
             keys.append(key)
             if key in known:
                 continue
@@ -184,35 +183,28 @@ class _Inner:
             for s, found in self.given
         )
 
-    def key(self, piece: Window) -> str:
+    def typed(self, piece: Window) -> Window:
+        """The window with what is never negative bounded below, so that samples are not either."""
+        own = {i.value for i in self.whole.program.inputs}
+        inputs = tuple(
+            replace(i, type=replace(i.type, low=0.0))
+            if v not in own and NONNEG in self.proved[v] and i.type.is_float
+            else i
+            for i, v in zip(piece.program.inputs, piece.inputs, strict=True)
+        )
+        return replace(piece, program=replace(piece.program, inputs=inputs))
+
+    def key(self, piece: Window, seen: Mapping[str, Facts]) -> str:
         """Windows with equal keys are solved once: the program, and what else a solution depends on."""
-        told = [
-            f"{sorted(facts)} {'' if _finite(x) else x.tobytes().hex()}"
-            for facts, x in zip(self.facts(piece), self.examples(piece), strict=True)
-        ]
-        return "\\n".join([str(piece.program), *told])
+        facts = [f"{value}: {sorted(facts)}" for value, facts in seen.items()]
+        masks = ["" if _finite(x) else x.tobytes().hex() for x in self.examples(piece)]
+        return "\n".join([str(piece.program), *facts, *masks])
 
 
 def _finite(example: Any) -> bool:
     return (
         not isinstance(example, np.ndarray) or example.dtype.kind != "f" or bool(np.isfinite(example).all())
     )
-
-
-def _typed(whole: Whole, pieces: Sequence[Window]) -> list[Window]:
-    """The windows with what is never negative bounded below, so that samples are not either."""
-    terms = denote(whole.program, whole.facts).values
-    own = {i.value for i in whole.program.inputs}
-    found: list[Window] = []
-    for piece in pieces:
-        inputs = tuple(
-            replace(i, type=replace(i.type, low=0.0))
-            if v not in own and NONNEG in terms[v].facts and i.type.is_float
-            else i
-            for i, v in zip(piece.program.inputs, piece.inputs, strict=True)
-        )
-        found.append(replace(piece, program=replace(piece.program, inputs=inputs)))
-    return found
 
 
 def _accurate(

@@ -178,6 +178,8 @@ def test_a_value_is_explained_in_its_window(three: sat.Optimized) -> None:
     assert said.steps or said.said
     assert re.search(r"\ba\d+\b", str(said)) is None  # inputs of the window bear the names of the whole
     assert three.why_not("common_factor", "wu").name == "wu"
+    kept = three.questions.at_the_start(three.baseline).why("wu")
+    assert kept.said == "computed as the program has it: no search found anything cheaper"
     with pytest.raises(sat.errors.ArgumentError, match="has no value 'nothing'"):
         three.why("nothing")
 
