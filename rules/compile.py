@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from saturate.errors import LawError
 from saturate.rules.language import Call, Expr, Num, Product, Sum, Total, Var, free_letters
@@ -15,7 +16,11 @@ from saturate.signature import CONSTRUCTORS, RULESETS, applications, arguments, 
 
 def rules_text(laws: Iterable[Law]) -> str:
     """Rulesets and one rule a law; raises `LawError` where two laws have one name."""
-    laws = tuple(laws)
+    return _rules_text(tuple(laws))
+
+
+@lru_cache(maxsize=8)
+def _rules_text(laws: tuple[Law, ...]) -> str:
     for name, count in Counter(law.name for law in laws).items():
         if count > 1:
             lines = ", ".join(law.line for law in laws if law.name == name)

@@ -97,7 +97,7 @@ class Law:
     name: str
     theory: str
     doc: str
-    variables: Mapping[str, str]
+    variables: Mapping[str, str] = field(hash=False)
     left: Expr
     right: Expr
     exact: str
@@ -106,7 +106,7 @@ class Law:
     narrows: bool
     source: str
     line: str
-    egglog: tuple[str, str] | None = field(default=None, compare=False)
+    egglog: tuple[str, str] | None = None
     unchecked: bool = False
     bound: float = 0.0
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from saturate.certificate import ResultCheck
-from saturate.check import baseline_run, counts, holds_infinities, reference_dtype, trusted, ulps
+from saturate.check import baseline_runs, holds_infinities, reference_dtype, ulps
 from saturate.lift import lift, lifted_array
 from saturate.lower import Lowered
 from saturate.measure import Rule, Run, distance, judged, scale
@@ -61,9 +61,7 @@ class Judge:
         self._rule = Rule(self.factor, units, infinite, self.bound)
         reference = lift(self.baseline, self.reference)
         with np.errstate(all="ignore"):
-            examples = [self.samples[0].arrays] if self.samples else None
-            also = trusted(self.baseline, self.also, self._rule, examples) if counts(self.samples) else ()
-            self.runs = [baseline_run(self.baseline, reference, sample, also) for sample in self.samples]
+            self.runs = baseline_runs(self.baseline, reference, self.samples, self.also, self._rule)
 
     def __call__(self, found: Search, lowered: Lowered, barred: frozenset[Step]) -> Verdict | None:
         """None where the program is accurate enough, else what to bar; a step (-1, -1) where nothing is

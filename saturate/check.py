@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from saturate.program import Program
 from saturate.runners import RUNNERS
 from saturate.runners.evaluate import evaluate
 from saturate.runners.runner import Runner
-from saturate.samples import KINDS, MILD, Sample, samples
+from saturate.samples import KINDS, Sample, samples
 
 FACTOR = 4.0
 """The optimized program may be so many times farther from the reference than the baseline."""
@@ -30,6 +30,8 @@ UNREFERENCED = 2.0**16
 """The same number where the reference has no more digits than the program, and so an error of its own."""
 PERTURBED = 2
 """So many times the baseline is measured with moved roundings too: at one point it can be right by luck."""
+MANY = 4096
+"""Results of so many elements show in one time what others show in several."""
 HOSTILE = ("offset 1e4", "offset -1e4", "scale 1e3", "scale 1e-3", "mixed")
 """Kinds of samples on which the errors of another form of the baseline count: there it is right by luck."""
 LONG_FLOPS = 1e8
@@ -73,12 +75,10 @@ def check(
     rule = Rule(factor, ulps(baseline, dtype), holds_infinities(baseline), bound)
     drawn = samples(baseline.inputs, seed, trials, examples, kinds)
     with np.errstate(all="ignore"):
-        before = {id(s): _measured(s, measured) for s in drawn}
-        new = [s for s in drawn if before[id(s)] is None]
-        also = trusted(baseline, also, rule, examples) if counts(new) else ()
-        plain = [before[id(s)] or baseline_run(baseline, reference, s, also) for s in drawn]
         names = [i.name for i in baseline.inputs]
-        runs = [_run(made, names, run) for run in plain]
+        runs = [
+            _run(made, names, run) for run in baseline_runs(baseline, reference, drawn, also, rule, measured)
+        ]
         results = tuple(judged(name, k, runs, rule) for k, name in enumerate(_names(baseline)))
         quotients = differences(reference, runs, rule)
     return Certificate(
@@ -134,33 +134,38 @@ def ulps(program: Program, reference: str) -> float:
     return UNREFERENCED if reference == "float64" and _wide(program) else ULPS
 
 
-def counts(drawn: Iterable[Sample]) -> bool:
-    """Whether the errors of other forms of the baseline count on any of the samples."""
-    return any(sample.kind in HOSTILE for sample in drawn)
+def baseline_runs(
+    baseline: Program,
+    reference: Program,
+    drawn: Sequence[Sample],
+    also: Sequence[Program],
+    rule: Rule,
+    measured: Sequence[Run] = (),
+) -> list[Run]:
+    """The baseline on each sample, with the errors that count as its own; `measured` were run before.
 
-
-def trusted(
-    baseline: Program, also: Sequence[Program], rule: Rule, examples: Sequence[Sequence[Any]] | None
-) -> tuple[Program, ...]:
-    """Those of `also` that pass the check themselves on samples that are not hostile.
-
-    The errors of another form may count as the baseline's only where that form is right: otherwise a mistake
-    that it shares with the optimized program would excuse itself.
+    The errors of another form count only where that form is right on the samples that are not hostile:
+    otherwise a mistake that it shares with the optimized program would excuse itself.
     """
-    reference = lift(baseline, reference_dtype(baseline))
-    mild = [s for s in samples(baseline.inputs, 1, len(KINDS), examples) if s.kind in MILD]
-    kept: list[Program] = []
-    for program in also:
-        runs = [
-            replace(
-                baseline_run(baseline, reference, s),
-                optimized=tuple(map(np.asarray, evaluate(program, *s.arrays))),
-            )
-            for s in mild
-        ]
-        if all(judged("", k, runs, rule).passed for k in range(len(baseline.results))):
-            kept.append(program)
-    return tuple(kept)
+    found = {id(s): run for s in drawn if (run := _measured(s, measured)) is not None}
+    missing = [s for s in drawn if id(s) not in found]
+    for sample in missing:
+        if sample.kind not in HOSTILE:
+            found[id(sample)] = _baseline_run(baseline, reference, sample)
+    mild = [run for run in found.values() if run.sample.kind not in HOSTILE]
+    hostile = [s for s in missing if s.kind in HOSTILE]
+    others = [program for program in also if trusted(program, mild, rule)] if hostile else []
+    for sample in hostile:
+        found[id(sample)] = _baseline_run(baseline, reference, sample, others)
+    return [found[id(s)] for s in drawn]
+
+
+def trusted(program: Program, mild: Sequence[Run], rule: Rule) -> bool:
+    """Whether a program passes on runs of the baseline, of which there is at least one."""
+    runs = [
+        replace(run, optimized=tuple(map(np.asarray, evaluate(program, *run.sample.arrays)))) for run in mild
+    ]
+    return bool(runs) and all(judged("", k, runs, rule).passed for k in range(len(program.results)))
 
 
 def holds_infinities(program: Program) -> bool:
@@ -177,17 +182,18 @@ def _run(made: Runner, names: Sequence[str], run: Run) -> Run:
 
 def _measured(sample: Sample, measured: Sequence[Run]) -> Run | None:
     """The run on a sample of the same arrays for which the same errors count."""
+    hostile = sample.kind in HOSTILE
     for run in measured:
-        if counts([run.sample]) == counts([sample]) and _equal(run.sample.arrays, sample.arrays):
+        if (run.sample.kind in HOSTILE) == hostile and _equal(run.sample.arrays, sample.arrays):
             return replace(run, sample=sample)
     return None
 
 
-def baseline_run(baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()) -> Run:
+def _baseline_run(baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()) -> Run:
     """The baseline on one sample, in the program's place too.
 
     Its errors are the largest of its own, those with moved roundings, what one unit in the last place of the
-    arguments does to the reference, and on hostile samples those of `also`, other forms of it.
+    arguments does to the reference, and those of `also`, other forms of it.
     """
 
     def wide(arrays: Sequence[Any]) -> list[Any]:
@@ -195,10 +201,10 @@ def baseline_run(baseline: Program, reference: Program, sample: Sample, also: Se
 
     true = tuple(map(np.asarray, evaluate(reference, *wide(sample.arrays))))
     plain = tuple(map(np.asarray, evaluate(baseline, *sample.arrays)))
-    others = also if sample.kind in HOSTILE else ()
-    found = [plain, *(evaluate(p, *sample.arrays) for p in others)]
-    for seed in range(PERTURBED):
-        found += [perturbed(p, sample.arrays, seed) for p in (baseline, *others)]
+    found = [plain, *(evaluate(p, *sample.arrays) for p in also)]
+    many = all(t.size >= MANY for t in true)
+    for seed in range(1 if many else PERTURBED):
+        found += [perturbed(p, sample.arrays, seed) for p in (baseline, *also)]
         found.append(evaluate(reference, *wide(nearby(sample.arrays, seed))))
     errors = tuple(max(distance(t, np.asarray(f[k])) for f in found) for k, t in enumerate(true))
     return Run(sample, true, plain, plain, errors)

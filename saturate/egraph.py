@@ -1,6 +1,6 @@
-"""The e-graph of terms, through egglog's bindings: loading, running rulesets, reading classes as plain data.
+"""The e-graph of terms, on an engine: loading, running rulesets, reading classes as plain data.
 
-The one file that imports egglog. It knows no law: rules arrive as egglog text.
+It knows no law: rules arrive as egglog text.
 
     (Con d k S M)   k · Σ_S ∏ M, M a multiset          (Plus d M)   Σ M
     (Fn1 f d x) …   elementwise functions              (Red r S x)  max, min, prod
@@ -15,19 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any
-
-from egglog import bindings
 
 from saturate.algebra import Ix, Term
 from saturate.bounds import RANGES
-from saturate.errors import EGraphError
+from saturate.engine import TICK, give, run, take
 from saturate.facts import BY_FUNCTION, FACTS, WALKED, Facts
-from saturate.signature import CONSTRUCTORS, INDEX_SCALE, SIGNATURE, arguments, rational, statements
-
-TICK = 1000.0 if version("egglog").startswith("13.") else 1.0
-"""egglog 13 hands out the milliseconds of a rule as microseconds."""
+from saturate.signature import CONSTRUCTORS, INDEX_SCALE, SIGNATURE, arguments, rational
 
 
 def index_code(index: Ix) -> int:
@@ -159,6 +153,9 @@ def _constants_text() -> str:
     return "\n".join(lines)
 
 
+FACT_RULES = _facts_text()
+
+
 @dataclass(frozen=True)
 class TermNode:
     """An e-node: kind and head as in `Term`, operands as class numbers, and the law that made it."""
@@ -199,18 +196,21 @@ class EGraph:
     runs: dict[str, LawRun] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._graph = bindings.EGraph()
+        self._graph = take(self._setup())
         self._heads: list[tuple[Any, ...]] = []
         self._head_number: dict[tuple[Any, ...], int] = {}
         self._loaded: list[Term] = []
-        for line in statements(SIGNATURE + _facts_text() + self.rules):
-            self._run(line)
+
+    def close(self) -> None:
+        """Hand the engine on to the next e-graph of equal rules; this one cannot be used any more."""
+        give(self._setup(), self._graph)
+        del self._graph
+
+    def _setup(self) -> str:
+        return SIGNATURE + FACT_RULES + self.rules
 
     def _run(self, text: str) -> list[Any]:
-        try:
-            return list(self._graph.run_program(*self._graph.parse_program(text)))
-        except bindings.EggSmolError as error:
-            raise EGraphError(f"the e-graph refuses a merge or a rule: {error}") from error
+        return run(self._graph, text)
 
     def load(self, terms: Iterable[Term]) -> None:
         """Add terms, operands before readers, with their facts."""

@@ -14,6 +14,7 @@ from saturate.extract import Extraction
 from saturate.extract.costs import Profile
 from saturate.facts import Facts
 from saturate.lower import Lowered
+from saturate.measure import Run
 from saturate.price import price_program
 from saturate.program import Program
 from saturate.progress import Say, silent
@@ -73,7 +74,8 @@ class Part:
     """A window of a long program, what was found for it, and what is known of it.
 
     `made` says which value of the whole result a value of the window's result is; `plain` is the window
-    without its zeros, `facts` and `examples` are those it was searched and measured with.
+    without its zeros, `facts` and `examples` are those it was searched and measured with, `runs` those of the
+    window as it was.
     """
 
     window: Window
@@ -82,6 +84,7 @@ class Part:
     facts: FactsOf
     examples: Sequence[Any]
     made: Mapping[str, str]
+    runs: Sequence[Run] = ()
 
 
 @dataclass

@@ -295,15 +295,21 @@ class _Product:
         self.dtype, self.law = dtype, law
         self.frees = [lattice.classes.free[f] for f in factors]
         self.full = (1 << len(factors)) - 1
+        self._seen: dict[int, frozenset[Ix]] = {}
+        self._alone: dict[int, frozenset[Ix]] = {}
         self.result = self._out(self.full)
         self.limit = max([lattice.size(self.result), *(lattice.size(f) for f in self.frees)])
 
     def _indices(self, mask: int) -> frozenset[Ix]:
-        return frozenset().union(*(f for k, f in enumerate(self.frees) if mask >> k & 1))
+        if mask not in self._seen:
+            self._seen[mask] = frozenset().union(*(f for k, f in enumerate(self.frees) if mask >> k & 1))
+        return self._seen[mask]
 
     def _private(self, mask: int) -> frozenset[Ix]:
         """Summed indices that occur in the subset alone."""
-        return (self._indices(mask) & self.summed) - self._indices(self.full & ~mask)
+        if mask not in self._alone:
+            self._alone[mask] = (self._indices(mask) & self.summed) - self._indices(self.full & ~mask)
+        return self._alone[mask]
 
     def _out(self, mask: int) -> frozenset[Ix]:
         return self._indices(mask) - self._private(mask)

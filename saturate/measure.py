@@ -53,13 +53,19 @@ def distance(true: AnyArray, found: AnyArray) -> float:
     """The largest distance to the reference where both are finite; for integers and booleans 0.0 or 1.0."""
     if found.dtype.kind != "f":
         return float(np.any(true != found))
+    largest = np.max(np.abs(true - found), initial=0.0)
+    if np.isfinite(largest):
+        return float(largest)
     both = np.isfinite(true) & np.isfinite(found)
     return float(np.max(np.abs(true[both] - found[both].astype(true.dtype)), initial=0.0))
 
 
 def scale(true: AnyArray) -> float:
     """The largest finite magnitude of a floating result, else 0.0."""
-    return float(np.max(np.abs(true[np.isfinite(true)]), initial=0.0)) if true.dtype.kind == "f" else 0.0
+    if true.dtype.kind != "f":
+        return 0.0
+    largest = np.max(np.abs(true), initial=0.0)
+    return float(largest if np.isfinite(largest) else np.max(np.abs(true[np.isfinite(true)]), initial=0.0))
 
 
 def judged(name: str, k: int, runs: Sequence[Run], rule: Rule) -> ResultCheck:
@@ -111,16 +117,19 @@ def _judge(k: int, run: Run, rule: Rule) -> _Judgement:
         fault = f"{_kind(found)} where the baseline has {_kind(plain)}"
         return _Judgement(np.inf, 0.0, 0.0, 0.0, 0, plain.size, sample, fault)
     sure = np.isfinite(plain) & np.isfinite(true) if plain.dtype.kind == "f" else plain == true
-    error, unit = distance(true[sure], found[sure]), scale(true) or 1.0
+    count, unit = int(np.count_nonzero(sure)), scale(true) or 1.0
+    fault = _fault(run.sample, rule, true, plain, found)
+    if count < plain.size:
+        true, plain, found = true[sure], plain[sure], found[sure]
     return _Judgement(
-        error / unit,
-        distance(true[sure], plain[sure]) / unit,
+        distance(true, found) / unit,
+        distance(true, plain) / unit,
         run.errors[k] / unit,
         run.tolerance(k, rule) / unit,
-        int(np.count_nonzero(sure)),
-        plain.size,
+        count,
+        sure.size,
         sample,
-        _fault(_meant(run.sample, rule), true, plain, found),
+        fault,
     )
 
 
@@ -134,11 +143,12 @@ def _meant(sample: Sample, rule: Rule) -> bool:
     return held or (rule.infinite and sample.kind not in FAR)
 
 
-def _fault(meant: bool, true: AnyArray, plain: AnyArray, found: AnyArray) -> str:
+def _fault(sample: Sample, rule: Rule, true: AnyArray, plain: AnyArray, found: AnyArray) -> str:
     """What is wrong beyond rounding: a NaN or infinity of its own, or, where it is meant, a missing one."""
     if plain.dtype.kind != "f":
         return "other integers or truth values" if np.any((plain == true) & (found != plain)) else ""
     if np.any(np.isfinite(plain) & ~np.isfinite(found)):
         return "NaN or infinite where the baseline is not"
-    agreed = np.isinf(plain) & (plain == true) & meant
-    return "an infinity of the baseline is missing" if np.any(agreed & (found != plain)) else ""
+    agreed = np.isinf(plain) & (plain == true)
+    missing = np.any(agreed & (found != plain)) and _meant(sample, rule)
+    return "an infinity of the baseline is missing" if missing else ""

@@ -40,6 +40,8 @@ def observed(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sam
             found[node.value] = frozenset((FINITE,))
             if all((run[node.value] > 0).all() for run in runs):
                 found[node.value] |= {NONZERO}
+    if not any(NONZERO in f for f in found.values()):
+        return found
     proved = denote(program, {**known, **{v: f - {NONZERO} for v, f in found.items()}}).values
     return {v: f if NONNEG in proved[v].facts else f - {NONZERO} for v, f in found.items()}
 

@@ -34,10 +34,10 @@ from saturate.runners import RUNNERS
 from saturate.samples import KINDS, MILD, Sample
 from saturate.samples import samples as draw
 from saturate.saturation import Limits
-from saturate.search import without_zeros
 from saturate.target import Target
 from saturate.targeted import require
 from saturate.windows import windows
+from saturate.zeroless import without_zeros
 
 MEASURED_ELEMENTS = 4_000_000
 """Samples for the accuracy price are drawn until arguments of about this many elements were measured."""

@@ -190,7 +190,7 @@ class Optimized:
         return {
             f"window {k}": check_program(
                 part.improved.program, part.window.program, runner=runner, trials=len(KINDS), seed=seed,
-                examples=[part.examples], also=(part.plain,), bound=bound,
+                examples=[part.examples], also=(part.plain,), bound=bound, measured=part.runs,
             )
             for k, part in sorted(distinct.values(), key=lambda numbered: numbered[0])
         }  # fmt: skip

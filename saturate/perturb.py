@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from saturate.op import AnyArray
 from saturate.ops.arithmetic import Neg
 from saturate.ops.binary import Fmax, Fmin, Heaviside, Maximum, Minimum
 from saturate.ops.constants import Constant, Eye, Full, Iota
@@ -22,39 +23,52 @@ from saturate.ops.reduction import Cumsum, Max, Mean, Min, Sum
 from saturate.ops.select import Where
 from saturate.ops.unary import Abs, Ceil, Floor, Rint, Sign, Trunc
 from saturate.program import Node, Program
+from saturate.runners.evaluate import evaluate
 
 EXACT = (Neg, Abs, Sign, Floor, Ceil, Rint, Trunc, Max, Min, Maximum, Minimum, Fmax, Fmin, Heaviside, Where)
 MADE = (Constant, Eye, Full, Iota)
+PLACES = 4096
+"""So many places there are to read directions from."""
 SUMS = (Sum, Mean, Cumsum, Matmul, Einsum, VecDot)
 
 
 def perturbed(program: Program, arrays: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
     """The results of the program with its roundings moved at random; equal for equal seeds."""
-    rng = np.random.default_rng(seed)
-    found = {given.value: array for given, array in zip(program.inputs, arrays, strict=True)}
-    for node in program.nodes:
-        operands = [found[v] for v in node.operands]
+    moves = _Moves(np.random.default_rng(seed), max((t.size for t in program.types.values()), default=0))
+
+    def moved(node: Node, operands: list[Any]) -> Any:
         if isinstance(node.op, SUMS):
-            operands = [_moved(x, rng) for x in operands]
+            operands = [moves.of(x) for x in operands]
         result = node.op.evaluate(np, *operands)
-        found[node.value] = _moved(result, rng) if _rounds(node) else result
-    return tuple(found[v] for v in program.results)
+        return moves.of(result) if _rounds(node) else result
+
+    return evaluate(program, *arrays, by=moved)
 
 
 def nearby(arrays: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
     """The arguments with each finite number up or down one unit in the last place, or kept."""
-    rng = np.random.default_rng([seed, 1])
-    return tuple(_moved(a, rng) for a in arrays)
+    moves = _Moves(np.random.default_rng([seed, 1]), max((np.size(a) for a in arrays), default=0))
+    return tuple(moves.of(a) for a in arrays)
 
 
 def _rounds(node: Node) -> bool:
     return node.type.is_float and not node.op.view and not isinstance(node.op, EXACT + MADE + SUMS)
 
 
-def _moved(x: Any, rng: np.random.Generator) -> Any:
-    """Each finite element up, down or kept, one unit in the last place of its magnitude."""
-    x = np.asarray(x)
-    if x.dtype.kind != "f":
-        return x
-    steps = rng.integers(-1, 2, x.shape, dtype=np.int8).astype(x.dtype)
-    return x + np.where(np.isfinite(x), x, 0) * (steps * np.finfo(x.dtype).eps)
+class _Moves:
+    """Random directions for arrays of up to `longest` elements, drawn once, read from a new place each time."""
+
+    def __init__(self, rng: np.random.Generator, longest: int) -> None:
+        self._rng = rng
+        self._steps = rng.integers(-1, 2, longest + PLACES, dtype=np.int8)
+        self._factors: dict[np.dtype[Any], AnyArray] = {}
+
+    def of(self, x: Any) -> Any:
+        """Each element up, down or kept, one unit in the last place of its magnitude; infinities stay."""
+        x = np.asarray(x)
+        if x.dtype.kind != "f":
+            return x
+        if x.dtype not in self._factors:
+            self._factors[x.dtype] = 1 + self._steps * np.finfo(x.dtype).eps
+        start = int(self._rng.integers(PLACES))
+        return x * self._factors[x.dtype][start : start + x.size].reshape(x.shape)

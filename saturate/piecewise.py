@@ -19,6 +19,7 @@ from saturate.cse import share, twins
 from saturate.denote import denote
 from saturate.facts import FINITE, NONNEG, Facts
 from saturate.improve import STOPPED, FactsOf, Improved, Part, improve
+from saturate.measure import Run
 from saturate.observe import observed
 from saturate.op import AnyArray
 from saturate.program import Program
@@ -28,9 +29,9 @@ from saturate.runners.evaluate import values
 from saturate.samples import Sample
 from saturate.samples import samples as draw
 from saturate.saturation import Limits
-from saturate.search import without_zeros
 from saturate.target import Target
 from saturate.windows import Window, stitched
+from saturate.zeroless import without_zeros
 
 TRIALS = 10
 """Samples on which a window is measured."""
@@ -69,6 +70,7 @@ class _Solved:
     plain: Program
     facts: FactsOf
     examples: Sequence[Any]
+    runs: Sequence[Run] = ()
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class Piecewise:
             )
         except KeyboardInterrupt:
             return _Solved(_kept(program, STOPPED), program, facts_of, examples)
-        return _Solved(improved, plain, facts_of, examples)
+        return _Solved(improved, plain, facts_of, examples, judge.runs)
 
     def _facts(self, piece: Window, inner: _Inner) -> FactsOf:
         """What is known of the values of a window: proved in the whole, or seen on samples like its run."""
@@ -256,7 +258,7 @@ def _joined(
         tuple(dict.fromkeys(note for s in solved for note in s.notes)),
         tuple(c.passes[-1] for c in chosen if c.passes),
         tuple(
-            Part(piece, c, known[k].plain, known[k].facts, known[k].examples, found)
+            Part(piece, c, known[k].plain, known[k].facts, known[k].examples, found, known[k].runs)
             for piece, c, k, found in zip(pieces, chosen, keys, places, strict=True)
         ),
     )

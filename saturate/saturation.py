@@ -65,12 +65,10 @@ def saturate(
 ) -> Saturation:
     """Load terms (operands first), state the equal pairs, run the laws, read the classes.
 
-    Laws about functions that neither the terms nor other laws bring are left out: they would cost time alone.
     An interrupt (Ctrl-C) between rounds ends the search with what was found. Raises `EGraphError` where two
     different constants or dtypes meet in one class, naming the laws that brought them there and for what.
     """
-    given = _Given(tuple(terms), tuple(equal), limits)
-    laws = relevant(laws, {t.head[0] for t in given.terms if t.kind == "fn"})
+    given, laws = _Given(tuple(terms), tuple(equal), limits), tuple(laws)
     try:
         return given.searched(laws)
     except EGraphError as error:
@@ -110,7 +108,9 @@ class _Given:
             graph.union(a, b)
         rounds: list[Round] = []
         stopped = drive(graph, self.limits, rounds)
-        return Saturation(graph.classes(), stopped, tuple(rounds), graph.runs)
+        found = Saturation(graph.classes(), stopped, tuple(rounds), graph.runs)
+        graph.close()
+        return found
 
     def fails(self, laws: tuple[Law, ...]) -> bool:
         try:

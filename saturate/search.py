@@ -24,7 +24,7 @@ from saturate.op import Op
 from saturate.ops.constants import Constant
 from saturate.program import Program
 from saturate.rules.law import Law
-from saturate.saturation import INTERRUPTED, Limits, Saturation, saturate
+from saturate.saturation import Limits, Saturation, saturate
 
 EXTRACTION_WORK = 200_000
 """Steps that one extraction may take, a count and not a time, so that the same input gives the same
@@ -126,22 +126,6 @@ def loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], lis
             pairs.append((a, b))
             kept |= {t.id for t in needed([b])}
     return needed([*results, *(b for _, b in pairs)]), pairs
-
-
-def without_zeros(baseline: Program, facts: Mapping[str, Facts] | None = None) -> Program:
-    """The baseline without what is constant by computation, such as the adjoint of a softmax's maximum.
-
-    No law and no other form enters: it is the baseline as people write it who hold such values constant by
-    hand.
-    """
-    denotation = denote(baseline, facts)
-    wanted = [denotation.values[v] for v in baseline.results]
-    simplified = simplify(denotation.terms, wanted)
-    plain = Simplified(simplified.terms, simplified.image, ())
-    found = _spanned(baseline, denotation, plain, (), Limits(rounds=0), Profile(), perf_counter())
-    if found.saturation.stopped == INTERRUPTED:
-        raise KeyboardInterrupt
-    return emit(found, EXTRACTORS["tree"](found.classes)).program
 
 
 def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = frozenset()) -> Extraction:

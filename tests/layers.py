@@ -15,9 +15,9 @@ LAYERS = (
     "text json_form",
     "tracing trace",
     "autodiff split cse lift arguments grad",
-    "facts bounds leaf_facts algebra unify denote normal",
+    "facts bounds leaf_facts algebra unify denote normal zeroless",
     "signature rules lawbook",
-    "egraph matching saturation audit trial admission blame worth proof history notation nearest",
+    "engine egraph matching saturation audit trial admission blame worth proof history notation nearest",
     "extract",
     "price step lattice lower target cells orders forms products ways emission search targeted",
     "runners source",
@@ -41,7 +41,7 @@ UPWARD = {
 """Imports inside a function that point up, each with its reason."""
 
 ENGINES = {
-    "egglog": {"egraph"},
+    "egglog": {"engine"},
     "highspy": {"extract.highs_worker"},
     "ortools": {"extract.cpsat"},
     "typer": {"cli"},

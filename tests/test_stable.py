@@ -18,8 +18,8 @@ from saturate.rules import CATALOGUE, EXACTNESS, Law, law
 from saturate.rules.language import Expr
 from saturate.rules.law import finite
 from saturate.runners.evaluate import evaluate
-from saturate.search import without_zeros
 from saturate.split import COTANGENT
+from saturate.zeroless import without_zeros
 
 FACTOR, ULPS = 4.0, 16.0
 """The stated bound: so many times the baseline's error, and so many units in the last place of the scale.

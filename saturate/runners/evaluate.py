@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from saturate.program import Program
+from saturate.program import Node, Program
+
+Step = Callable[[Node, list[Any]], Any]
+"""The result of a node for its operands."""
 
 
 def values(program: Program, *arrays: Any, xp: ModuleType = np) -> dict[str, Any]:
@@ -18,7 +23,19 @@ def values(program: Program, *arrays: Any, xp: ModuleType = np) -> dict[str, Any
     return found
 
 
-def evaluate(program: Program, *arrays: Any, xp: ModuleType = np) -> tuple[Any, ...]:
-    """The results of the program: outputs, then gradients."""
-    found = values(program, *arrays, xp=xp)
+def evaluate(program: Program, *arrays: Any, xp: ModuleType = np, by: Step | None = None) -> tuple[Any, ...]:
+    """The results of the program: outputs, then gradients; what nothing reads any more is let go.
+
+    `by` does another thing at each node than its op's evaluation.
+    """
+    found = {given.value: array for given, array in zip(program.inputs, arrays, strict=True)}
+    reads = Counter(v for node in program.nodes for v in node.operands)
+    reads.update(program.results)
+    for node in program.nodes:
+        operands = [found[v] for v in node.operands]
+        found[node.value] = by(node, operands) if by else node.op.evaluate(xp, *operands)
+        for v in node.operands:
+            reads[v] -= 1
+            if not reads[v]:
+                found.pop(v, None)
     return tuple(found[v] for v in program.results)
