@@ -151,6 +151,8 @@ class Lattice:
                     yield Step(node.kind, node.head, tuple(self.value(a) for a in node.args), node.law)
 
     def _function(self, node: TermNode) -> Step:
+        if node.head[0].startswith("literal:"):
+            return Step("number", (float(node.head[0].partition(":")[2]),), (), node.law)
         if node.head == ("recip",):
             return Step("over", (Fraction(1),), (self.value(node.args[0]),), node.law)
         slots: list[Fraction | float | None] = []

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from saturate.answers import Why, WhyNot
 from saturate.arguments import Signature
 from saturate.certificate import Certificate, with_parts
 from saturate.check import check as check_program
-from saturate.errors import ArgumentError
+from saturate.errors import ArgumentError, TargetError, shown
 from saturate.extract.report import Report
 from saturate.forms import LOWERINGS
 from saturate.improve import Part
@@ -22,6 +24,7 @@ from saturate.provenance import RewriteRegion
 from saturate.rules import Law
 from saturate.runners import RUNNERS, Runner
 from saturate.samples import KINDS, MILD
+from saturate.scaled import product
 from saturate.source import source as source_text
 from saturate.split import COTANGENT, Split, split
 from saturate.target import Target
@@ -67,10 +70,13 @@ class Optimized:
         return RUNNERS[self.target.runner](self.program)
 
     @cached_property
+    def _split(self) -> Split:
+        return split(self.program, product(self.target))
+
+    @cached_property
     def _halves(self) -> tuple[Split, Runner, Runner]:
-        halves = split(self.program, broadcasts=not self.target.lacks("broadcast"))
         make = RUNNERS[self.target.runner]
-        return halves, make(halves.forward), make(halves.backward)
+        return self._split, make(self._split.forward), make(self._split.backward)
 
     def __call__(self, *args: Any, cotangent: Any = None, **named: Any) -> Any:
         """The value, or `(value, gradients)`; raises `ArgumentError` where arguments do not fit."""
@@ -114,7 +120,7 @@ class Optimized:
 
     def backward(self, residuals: Sequence[Any], cotangent: Any = None) -> Any:
         """The gradients, given the residuals of `forward` and the cotangent of the value; that of a scalar
-        is 1 unless given.
+        is 1 unless given. Raises `TargetError` for another where the target has no ops to multiply by it.
         """
         self._needs_gradients("backward")
         halves, _, backward = self._halves
@@ -126,7 +132,14 @@ class Optimized:
                 f"backward needs the {len(halves.residuals)} residuals that forward returned, "
                 f"got {len(residuals)}"
             )
-        return self._signature.gradients(backward(*residuals, cotangent))
+        if not halves.refused:
+            return self._signature.gradients(backward(*residuals, cotangent))
+        if not np.array_equal(cotangent, 1):
+            raise TargetError(
+                f"backward of {self.program.name} gives gradients for the cotangent 1 alone, got "
+                f"{shown(cotangent)}: {halves.refused}"
+            )
+        return self._signature.gradients(backward(*residuals))
 
     def _needs_gradients(self, who: str) -> None:
         if not self.program.gradients:
@@ -136,7 +149,8 @@ class Optimized:
         """Python text that runs alone with NumPy (or CuPy), equal to the runner bit for bit on one thread."""
         statements = {law.name: law.doc.splitlines()[0] for law in self._rules} | LOWERINGS
         comments = {v: f"{name}: {statements.get(name, '')}".rstrip(": ") for v, name in self.laws.items()}
-        return source_text(self.program, style=style, comments=comments)
+        halves = self._split if self.program.gradients else None
+        return source_text(self.program, style=style, comments=comments, halves=halves)
 
     def why(self, name: str) -> Why:
         """The laws from the baseline's form of a value to the chosen one; `Questions.why` has the names."""

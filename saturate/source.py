@@ -16,10 +16,19 @@ from saturate.runners.style import STYLES, Style
 from saturate.split import COTANGENT, Split, split
 
 JOINT, FORWARD, BACKWARD, RESIDUALS = "value_and_gradients", "forward", "backward", "residuals"
+UNSCALED = (
+    f"if {COTANGENT} != 1:",
+    '    raise ValueError("the target has no ops to multiply by another cotangent than 1")',
+)
+"""Where `backward` stands, and the gradients are those of the cotangent 1 alone."""
 
 
 def source(
-    program: Program, style: str = "numpy", comments: Mapping[str, str] | None = None, saved: str = ""
+    program: Program,
+    style: str = "numpy",
+    comments: Mapping[str, str] | None = None,
+    saved: str = "",
+    halves: Split | None = None,
 ) -> str:
     """Python text that needs only NumPy, and SciPy where the program uses its functions; or CuPy.
 
@@ -29,11 +38,12 @@ def source(
     its value. A value is an array, or a tuple where the program has several outputs. `comments` are put
     above the step of a value, by value id. Captured arrays of more than 64 elements are read from the file
     `saved` (the program's name with `.npz` by default) beside the source, as `save_constants` writes it.
-    Raises `ArgumentError` for a style that there is not.
+    `halves` are `forward` and `backward`, by default those of `split`; where they multiply by no cotangent,
+    `backward` takes none but 1. Raises `ArgumentError` for a style that there is not.
     """
     if style not in STYLES:
         raise ArgumentError(f"source needs a style among {', '.join(STYLES)}, got {style!r}")
-    return _Source(program, STYLES[style], comments or {}, saved).text()
+    return _Source(program, STYLES[style], comments or {}, saved, halves).text()
 
 
 @dataclass
@@ -42,6 +52,7 @@ class _Source:
     style: Style
     comments: Mapping[str, str]
     saved: str
+    halves: Split | None
 
     def __post_init__(self) -> None:
         named = identifier(self.program.name) or "f"
@@ -58,7 +69,7 @@ class _Source:
         blocks = [self._head()]
         blocks += [self.style.text(helper).strip() + "\n" for helper in self.steps.helpers]
         if self.program.gradients:
-            halves = split(self.program)
+            halves = self.halves or split(self.program)
             blocks += [self._joint(), self._forward(halves), self._backward(halves)]
         else:
             blocks.append(self._alone())
@@ -120,22 +131,25 @@ class _Source:
         return self._function(FORWARD, arguments, doc, steps(halves.forward), self.names, end)
 
     def _backward(self, halves: Split) -> str:
-        names, found = self._backward_names(halves.backward), steps(halves.backward)
+        names, found = self._backward_names(halves), steps(halves.backward)
         unpacked = [names[v] for v in halves.residuals]
         start = listed("", unpacked, f" = {RESIDUALS}") if unpacked else []
         end = listed("return ", [names[v] for v in halves.backward.outputs])
         doc = "The gradients, for the residuals and the cotangent of the value."
+        if halves.refused:
+            start = [*start, *UNSCALED]
+        elif f"{COTANGENT}." in "".join(body(found, names)):
+            made = f'np.asarray({COTANGENT}, dtype="{halves.backward.inputs[-1].type.dtype}")'
+            start = [f"{COTANGENT} = {self.style.text(made)}", *start]
         text = self._function(BACKWARD, [RESIDUALS, COTANGENT], doc, found, names, end, start)
-        if halves.backward.inputs[-1].value in self.program.types:
-            return text
-        weak = f"broadcast_to({COTANGENT}" not in text
-        one = self._one(halves.backward, weak)
-        return text.replace(f"({RESIDUALS}, {COTANGENT})", f"({RESIDUALS}, {COTANGENT}={one})", 1)
+        joint = any(i.name == COTANGENT for i in self.program.inputs)
+        one = "1.0" if halves.refused else self._one(halves.backward, f"broadcast_to({COTANGENT}" not in text)
+        return text if joint else text.replace(f", {COTANGENT})", f", {COTANGENT}={one})", 1)
 
-    def _backward_names(self, backward: Program) -> dict[str, str]:
+    def _backward_names(self, halves: Split) -> dict[str, str]:
         """Names in `backward`, where the gradients may be products of those of the joint function."""
-        names = dict(self.names)
-        names[backward.inputs[-1].value] = COTANGENT
+        names, backward = dict(self.names), halves.backward
+        names |= {i.value: COTANGENT for i in backward.inputs if i.value not in halves.residuals}
         fresh = (f"t{k}" for k in range(1, 2 * len(names)) if f"t{k}" not in self.names.values())
         for (_, joint), final in zip(self.program.gradients, backward.outputs, strict=True):
             if final not in self.program.types and final not in names:

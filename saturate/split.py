@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from saturate.errors import ProgramError
-from saturate.op import Op, Type
-from saturate.ops.arithmetic import Mul
-from saturate.ops.constants import Full
-from saturate.ops.contraction import Matmul
-from saturate.ops.spreading import Broadcast, Reshape
-from saturate.ops.unary import Cast
+from saturate.build import Builder
+from saturate.errors import ProgramError, TargetError
+from saturate.op import Type
+from saturate.ops.arithmetic import mul
+from saturate.ops.spreading import broadcast
+from saturate.ops.unary import cast
 from saturate.program import Input, Node, Program
 
 COTANGENT = "cotangent"
 """Name of the input that holds the cotangent of the output, in a joint program and in `backward`."""
+
+Product = Callable[[Type, Type], Program]
+"""For the types of a gradient and of a scalar cotangent, the program of both that multiplies them."""
+
+
+def repeated(gradient: Type, cotangent: Type) -> Program:
+    """The product of a gradient and the cotangent, repeated to its shape."""
+    builder = Builder()
+    given, factor = builder.input("gradient", gradient), builder.input(COTANGENT, cotangent)
+    if factor.dtype != given.dtype:
+        factor = cast(factor, given.dtype)
+    if given.shape:
+        factor = broadcast(factor, given.shape)
+    return builder.program("scaled_gradient", (mul(given, factor).id,))
 
 
 @dataclass(frozen=True)
@@ -24,23 +37,25 @@ class Split:
     """`forward` returns the outputs, then the residuals; `backward` takes the residuals, then the cotangent.
 
     `residuals` are value ids of the joint program, the same in both halves. The outputs of `backward` are the
-    gradients of the joint program, in order.
+    gradients of the joint program, in order. `refused` says why they are those of the cotangent 1 alone, where
+    nothing multiplies them by another; `backward` has no input for it then.
     """
 
     forward: Program
     backward: Program
     residuals: tuple[str, ...]
+    refused: str = ""
 
 
-def split(program: Program, broadcasts: bool = True) -> Split:
+def split(program: Program, product: Product = repeated) -> Split:
     """Split a program that has gradients.
 
     With an input named "cotangent", `forward` is everything that does not depend on it. Without one the
     output is a scalar and its cotangent was 1: `forward` is what the outputs need, `backward` is the rest,
-    and it has an input "cotangent" that scales the gradients at the end. Views and arrays without operands
-    that both halves read are made in both, so a residual is never a mere view. Without `broadcasts` the
-    cotangent is repeated by a product with ones. Raises `ProgramError` without
-    gradients, and where an output depends on the cotangent.
+    and it has an input "cotangent" that scales the gradients at the end, by `product`; where that raises
+    `TargetError` they stay as they are. Views and arrays without operands that both halves read are made in
+    both, so a residual is never a mere view. Raises `ProgramError` without gradients, and where an output
+    depends on the cotangent.
     """
     if not program.gradients:
         raise ProgramError(f"a split needs gradients, and {program.name} has none; differentiate it first")
@@ -56,12 +71,12 @@ def split(program: Program, broadcasts: bool = True) -> Split:
     read = {v for n in late for v in n.operands} | {value for _, value in program.gradients}
     order = [*(i.value for i in program.inputs), *(n.value for n in program.nodes)]
     residuals = tuple(v for v in order if v in read and v not in inside)
-    backward = _backward(program, residuals, late, joint, broadcasts)
+    backward, refused = _backward(program, residuals, late, joint, product)
     needed = _ancestors(program, (*program.outputs, *residuals))
     first = tuple(n for n in program.nodes if n.value in needed)
     arguments = tuple(i for i in program.inputs if i != joint)
     forward = Program(f"{program.name}_forward", arguments, first, program.outputs + residuals)
-    return Split(forward, backward, residuals)
+    return Split(forward, backward, residuals, refused)
 
 
 def _ancestors(program: Program, values: Iterable[str]) -> set[str]:
@@ -104,8 +119,8 @@ def _cheap(node: Node) -> bool:
 
 
 def _backward(
-    program: Program, residuals: tuple[str, ...], late: list[Node], joint: Input | None, broadcasts: bool
-) -> Program:
+    program: Program, residuals: tuple[str, ...], late: list[Node], joint: Input | None, product: Product
+) -> tuple[Program, str]:
     """The second half; residuals go by the names of inputs, by labels, or by value ids."""
     labels = Counter(n.label for n in program.nodes)
     taken = {i.name for i in program.inputs} | {COTANGENT}
@@ -115,41 +130,33 @@ def _backward(
         named[node.value] = node.label if short else node.value
     inputs = [Input(named[v], v, program.types[v]) for v in residuals]
     gradients = tuple(value for _, value in program.gradients)
+    refused = ""
     if joint is None:
-        joint = Input(
-            COTANGENT, _fresh(program, COTANGENT), Type((), program.types[program.outputs[0]].dtype)
-        )
-        scaled, gradients = _scaled(program, joint, gradients, broadcasts)
-        late = late + scaled
-    return Program(f"{program.name}_backward", (*inputs, joint), tuple(late), gradients)
+        total = program.types[program.outputs[0]]
+        joint = Input(COTANGENT, _fresh(program, COTANGENT), Type((), total.dtype))
+        try:
+            scaled, gradients = _scaled(program, joint, gradients, product)
+            late = late + scaled
+        except TargetError as error:
+            joint, refused = None, str(error)
+    inputs += [joint] if joint else []
+    return Program(f"{program.name}_backward", tuple(inputs), tuple(late), gradients), refused
 
 
 def _scaled(
-    program: Program, cotangent: Input, gradients: tuple[str, ...], broadcasts: bool
+    program: Program, cotangent: Input, gradients: tuple[str, ...], product: Product
 ) -> tuple[list[Node], tuple[str, ...]]:
     """Nodes that multiply each gradient by the cotangent, and the products in order."""
     nodes: list[Node] = []
-    types = {cotangent.value: cotangent.type}
-
-    def emit(op: Op, *operands: str) -> str:
-        value = _fresh(program, f"scaled{len(nodes)}")
-        types[value] = op.type(*(types[v] for v in operands))
-        nodes.append(Node(f"n_{value}", value, op, operands, types[value]))
-        return value
-
     products: dict[str, str] = {}
-    for value in dict.fromkeys(gradients):
-        kind = types[value] = program.types[value]
-        factor = cotangent.value
-        if kind.dtype != cotangent.type.dtype:
-            factor = emit(Cast(kind.dtype), factor)
-        if kind.shape and broadcasts:
-            factor = emit(Broadcast(kind.shape), factor)
-        elif kind.shape:
-            ones = emit(Full(1.0, (kind.size, 1), kind.dtype))
-            column = emit(Matmul(), ones, emit(Reshape((1, 1)), factor))
-            factor = emit(Reshape(kind.shape), column)
-        products[value] = emit(Mul(), value, factor)
+    for gradient in dict.fromkeys(gradients):
+        part = product(program.types[gradient], cotangent.type)
+        here = dict(zip((i.value for i in part.inputs), (gradient, cotangent.value), strict=True))
+        for node in part.nodes:
+            value = here[node.value] = _fresh(program, f"scaled{len(nodes)}")
+            operands = tuple(here[v] for v in node.operands)
+            nodes.append(Node(f"n_{value}", value, node.op, operands, node.type))
+        products[gradient] = here[part.outputs[0]]
     return nodes, tuple(products[v] for v in gradients)
 
 

@@ -19,7 +19,7 @@ LAYERS = (
     "signature rules lawbook",
     "engine egraph matching saturation audit trial admission blame worth proof history notation nearest",
     "extract",
-    "price step lattice lower target cells orders forms products ways emission search targeted",
+    "price step lattice lower target cells orders forms products ways emission search targeted scaled",
     "runners source",
     "passes",
     "samples observe perturb certificate measure differences check accuracy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,10 @@ from saturate.ops.unary import cast, exp, log
 
 if TYPE_CHECKING:
     from saturate.denote import Denoter, Indexed
+
+
+HALVES = frozenset(k / 2 for k in range(-6, 7) if k)
+"""Exponents whose powers are products of the base and its root, or their reciprocals."""
 
 
 class Power(Binary):
@@ -56,15 +61,11 @@ class Power(Binary):
         return None if a == 0 else mul(mul(g, out), float(np.log(a)) if a > 0 else np.nan)
 
     def _meaning(self, t: Denoter, a: Indexed | Scalar, b: Indexed | Scalar) -> Indexed | None:
-        if isinstance(a, bool | int | float):
+        if isinstance(a, bool | int | float) or not isinstance(b, int | float) or b not in HALVES:
             return t.fn("power", a, b)
-        if b == 2:
-            return t.mul(a, a)
-        if b == 3:
-            return t.mul(t.mul(a, a), a)
-        if b == -1:
-            return t.recip(a)
-        return t.fn("sqrt", a) if b == 0.5 else t.fn("power", a, b)
+        whole, rest = divmod(abs(b), 1)
+        made = reduce(t.mul, [a] * int(whole) + [t.fn("sqrt", a)] * (rest > 0))
+        return made if b > 0 else t.recip(made)
 
 
 class Extremum(Binary):
