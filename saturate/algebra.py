@@ -94,7 +94,8 @@ def show(term: Term, depth: int = 12) -> str:
         case "delta":
             return f"δ({term.head[0]},{term.head[1]})"
         case _:
-            return f"{term.head[0]}({', '.join(inner)})"
+            name = term.head[0] if term.kind == "fn" else term.head[0][0]
+            return f"{name}({', '.join(inner)})" if inner else str(name)
 
 
 class Terms:

@@ -24,7 +24,7 @@ from saturate.algebra import Ix, Term
 from saturate.bounds import RANGES
 from saturate.errors import EGraphError
 from saturate.facts import BY_FUNCTION, FACTS, WALKED, Facts
-from saturate.signature import CONSTRUCTORS, INDEX_SCALE, SIGNATURE, arguments, rational, statements
+from saturate.signature import CONSTRUCTORS, INDEX_SCALE, arguments, rational, signature, statements
 
 TICK = 1000.0 if version("egglog").startswith("13.") else 1.0
 """egglog 13 hands out the milliseconds of a rule as microseconds."""
@@ -193,17 +193,22 @@ class LawRun:
 
 @dataclass
 class EGraph:
-    """An e-graph of terms; `rules` is egglog text over the signature, its rulesets declared in it."""
+    """An e-graph of terms; `rules` is egglog text over the signature, its rulesets declared in it.
+
+    A `lenient` one keeps the first of two dtypes or constants that meet in one class, where others stop; an
+    audit says then which node is wrong.
+    """
 
     rules: str
     runs: dict[str, LawRun] = field(default_factory=dict)
+    lenient: bool = False
 
     def __post_init__(self) -> None:
         self._graph = bindings.EGraph()
         self._heads: list[tuple[Any, ...]] = []
         self._head_number: dict[tuple[Any, ...], int] = {}
         self._loaded: list[Term] = []
-        for line in statements(SIGNATURE + _facts_text() + self.rules):
+        for line in statements(signature(self.lenient) + _facts_text() + self.rules):
             self._run(line)
 
     def _run(self, text: str) -> list[Any]:

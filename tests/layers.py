@@ -17,7 +17,7 @@ LAYERS = (
     "autodiff split cse lift arguments grad",
     "facts bounds leaf_facts algebra unify denote normal",
     "signature rules lawbook",
-    "egraph matching saturation audit trial admission blame worth proof history notation nearest",
+    "egraph matching saturation audit trial admission worth proof history notation nearest blame",
     "extract",
     "price step lattice lower target cells orders forms products ways emission search targeted",
     "runners source",
