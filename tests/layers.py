@@ -15,7 +15,7 @@ LAYERS = (
     "text json_form",
     "tracing trace",
     "autodiff split cse lift arguments grad",
-    "facts bounds leaf_facts algebra unify denote normal",
+    "facts bounds leaf_facts algebra unify denote alike normal",
     "signature rules lawbook",
     "egraph matching saturation audit trial admission worth proof history notation nearest blame",
     "extract",
