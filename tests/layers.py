@@ -16,7 +16,7 @@ LAYERS = (
     "tracing trace",
     "autodiff split cse lift arguments grad",
     "facts bounds leaf_facts algebra unify denote alike normal",
-    "signature rules lawbook",
+    "signature analyses rules lawbook",
     "egraph matching saturation audit trial admission worth proof history notation nearest blame",
     "extract",
     "price step lattice lower target cells orders forms products ways emission search targeted",
