@@ -11,8 +11,9 @@ from typing import Any, Protocol
 class Checked(Protocol):
     """What a report needs of a check: to be printed, and to be plain data."""
 
-    def __str__(self) -> str:
-        """A few lines for people."""
+    @property
+    def figures(self) -> str:
+        """A few lines for people, without what is assumed."""
         ...
 
     def to_dict(self) -> dict[str, Any]:

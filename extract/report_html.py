@@ -133,7 +133,7 @@ def _sections(found: Findings) -> Iterator[str]:
     if found.notes:
         yield "<h2>Notes</h2>" + _list(found.notes)
     if found.check is not None:
-        yield f"<h2>Check</h2>\n<pre>{escape(str(found.check))}</pre>"
+        yield f"<h2>Check</h2>\n<pre>{escape(found.check.figures)}</pre>"
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], code: tuple[int, ...] = ()) -> str:

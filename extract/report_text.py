@@ -42,7 +42,7 @@ def renderable(found: Findings, times: bool) -> RenderableType:
     parts += _section("assumes", [Text(a) for a in found.assumptions])
     parts += _section("notes", [Text(f"• {n}") for n in found.notes])
     if found.check is not None:
-        parts += _section("check", [Text(str(found.check))])
+        parts += _section("check", [Text(found.check.figures)])
     return Group(*parts)
 
 

@@ -21,7 +21,7 @@ ELSEWHERE: dict[str, str] = {
     "contraction": "A product is a node over a multiset, so grouping and order are no laws; "
     "`saturate.lattice` spans every order in which it can be computed. δ(i,j) under a sum is a substitution "
     "(`saturate.algebra`): traces and diagonals of products, outer products and their sums are equal by "
-    "their terms.",
+    "their terms. Names of bound indices do not count (`saturate.alike`), so a trace is cyclic.",
     "structure": "Transposition, broadcasting and axes of size one are names of indices, and a renaming goes "
     "into leaves and products. A reshape that splits axes, gather, concatenation and padding are opaque: the "
     "same op on the same value is done once (`saturate.cse`), and nothing else is claimed of them.",

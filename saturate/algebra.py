@@ -16,7 +16,7 @@ size and an ordinal. The kinds of term, with `head` (attributes) and `args` (ope
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -27,7 +27,7 @@ import numpy as np
 from saturate import bounds as between
 from saturate import facts as known
 from saturate.bounds import UNBOUNDED, Bounds
-from saturate.facts import FINITE, NONZERO, Facts
+from saturate.facts import FINITE, NONNEG, NONZERO, Facts
 
 
 class Ix(NamedTuple):
@@ -58,7 +58,7 @@ class Term:
     free: Indices
     facts: Facts
     units: Indices = frozenset()
-    """Indices over each of which the term sums to one, as the places of a one-hot row do."""
+    """Indices over each of which the term sums to one, as one-hot rows do, and what is over its own sum."""
     bounds: Bounds = UNBOUNDED
 
     @property
@@ -94,7 +94,8 @@ def show(term: Term, depth: int = 12) -> str:
         case "delta":
             return f"δ({term.head[0]},{term.head[1]})"
         case _:
-            return f"{term.head[0]}({', '.join(inner)})"
+            name = term.head[0] if term.kind == "fn" else term.head[0][0]
+            return f"{name}({', '.join(inner)})" if inner else str(name)
 
 
 class Terms:
@@ -184,8 +185,11 @@ class Terms:
         facts = known.of_product(k, bool(summed), {m.id: (counts[m.id], m.facts) for m in members})
         if _is_tie_count(summed, members) and k > 0:
             facts |= {NONZERO}
+        units = frozenset[Ix]() if summed else _shares(k, members)
         bounds = between.of_product(k, bool(summed), [m.bounds for m in members])
-        return self._make("con", (k, summed), tuple(members), dtype, free - summed, facts, bounds=bounds)
+        if units and NONNEG in facts:
+            bounds = between.SHARES
+        return self._make("con", (k, summed), tuple(members), dtype, free - summed, facts, units, bounds)
 
     def _diagonals(self, members: list[Term], summed: Indices) -> tuple[list[Term], Indices]:
         """Σ_j δ(i,j)·a = a[j → i], where that can be said of every other factor."""
@@ -328,6 +332,17 @@ def _is_tie_count(summed: Indices, members: list[Term]) -> bool:
         m.kind == "red" and m.head[0] in ("max", "min") and m.head[1] == summed and m.args[0] is a
         for a, m in (equal.args, equal.args[::-1])
     )
+
+
+def _shares(k: Fraction, members: Sequence[Term]) -> Indices:
+    """The index over which k·∏ members sums to one: one of them is 1 / (k·Σ of the others)."""
+    for member in members:
+        total = member.args[0] if member.kind == "fn" and member.head == ("recip",) else member
+        if total is not member and total.kind == "con" and {NONZERO, FINITE} <= total.facts:
+            others = [m.id for m in members if m is not member]
+            if len(total.head[1]) == 1 and total.head[0] == k and [a.id for a in total.args] == others:
+                return frozenset(total.head[1])
+    return frozenset()
 
 
 def _moves(a: Term, renamed: set[Ix]) -> bool:

@@ -23,7 +23,10 @@ REDUCE: dict[str, Any] = {"max": np.max, "min": np.min, "prod": np.prod}
 
 @dataclass(frozen=True, eq=False)
 class Disagreement:
-    """A node that is not worth what its class is worth: the law that made it, and both values."""
+    """A node that is not worth what its class is worth: the law that made it, and both values.
+
+    Where the node has another dtype than its class, the values have these dtypes.
+    """
 
     law: str
     number: int
@@ -32,6 +35,9 @@ class Disagreement:
     found: AnyArray
 
     def __str__(self) -> str:
+        if self.expected.dtype != self.found.dtype:
+            said = f"{self.found.dtype} among {self.expected.dtype}"
+            return f"{self.law}: {self.node.kind} {self.node.head} in class {self.number} is {said}"
         worst = np.nanmax(
             np.abs(np.asarray(self.expected, float) - np.asarray(self.found, float)), initial=0.0
         )
@@ -43,11 +49,13 @@ def audit(classes: TermClasses, values: Mapping[str, AnyArray]) -> list[Disagree
 
     `values` holds the arrays of leaves by name, best at small sizes that are distinct primes. A class is
     worth what the first of its nodes that can be computed is worth, nodes of the program first; each node is
-    evaluated in float64 from what its operands' classes are worth. Where both are NaN they agree.
+    evaluated in float64 from what its operands' classes are worth. Where both are NaN they agree; where their
+    dtypes differ they do not, whatever they are worth.
     """
     worth = _worth(classes, values)
     found: list[Disagreement] = []
     for number, nodes in enumerate(classes.nodes):
+        dtype = next((node.dtype for node in nodes if node.dtype), "")
         for node in nodes:
             if number in worth and all(a in worth for a in node.args):
                 value, free = _node(classes, number, node, worth, values)
@@ -55,7 +63,10 @@ def audit(classes: TermClasses, values: Mapping[str, AnyArray]) -> list[Disagree
                 mine = arranged(value, free, every)
                 expected = arranged(worth[number], classes.free[number], every)
                 scale = max([1.0, *(_scale(worth[a]) for a in node.args)])
-                if not np.allclose(mine, expected, rtol=TOLERANCE, atol=TOLERANCE * scale, equal_nan=True):
+                if node.dtype not in ("", dtype):
+                    both = expected.astype(dtype), mine.astype(node.dtype)
+                    found.append(Disagreement(node.law, number, node, *both))
+                elif not np.allclose(mine, expected, rtol=TOLERANCE, atol=TOLERANCE * scale, equal_nan=True):
                     found.append(Disagreement(node.law, number, node, expected, mine))
     return found
 

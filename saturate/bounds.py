@@ -14,6 +14,8 @@ Bound = Fraction | None
 Bounds = tuple[Bound, Bound]
 UNBOUNDED: Bounds = (None, None)
 ZERO, ONE = Fraction(0), Fraction(1)
+SHARES: Bounds = (ZERO, ONE)
+"""Of what sums to one and is nowhere negative."""
 
 RANGES: dict[str, Bounds] = {
     **dict.fromkeys(("tanh", "erf", "sin", "cos", "sign"), (-ONE, ONE)),

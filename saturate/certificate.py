@@ -73,6 +73,11 @@ class Certificate:
         return asdict(self)
 
     def __str__(self) -> str:
+        return "\n".join([self.figures, *(f"assumes: {a}" for a in self.assumptions)])
+
+    @property
+    def figures(self) -> str:
+        """All of it but for what is assumed, which a report says for itself."""
         drawn = f"{len(self.samples)} samples, seed {self.seed}, reference {self.reference}"
         head = f"check of {self.program} on {self.runner}: {_verdict(self.passed)} ({drawn})"
         rule = (
@@ -108,7 +113,6 @@ class Certificate:
                 for d in self.differences
             ]
             lines += _table(rows)
-        lines += [f"assumes: {a}" for a in self.assumptions]
         return "\n".join(lines)
 
 

@@ -90,7 +90,7 @@ def draw(found: Search) -> Drawing:
 
 def boxes(classes: TermClasses, names: Mapping[int, str], roots: Iterable[int]) -> list[Box]:
     """The classes as boxes; one without a name gets a letter that no name has."""
-    wanted, called_indices = set(roots), _letters(classes)
+    wanted, called_indices = set(roots), letters_of(classes)
     taken = {*names.values(), *called_indices.values()}
     every = (f"{a}{k or ''}" for k in range(len(classes.nodes) + 1) for a in ascii_lowercase)
     fresh = (name for name in every if name not in taken)
@@ -115,7 +115,7 @@ def _line(node: TermNode, called: Sequence[str], indices: Letters) -> Line:
     )
 
 
-def _letters(classes: TermClasses) -> dict[Ix, str]:
+def letters_of(classes: TermClasses) -> dict[Ix, str]:
     """One letter for each index of the graph, in the order in which leaves have them."""
     names = [n.head[0] for nodes in classes.nodes for n in nodes if n.kind == "leaf"]
     leaves = [i for nodes in classes.nodes for n in nodes if n.kind == "leaf" for i in n.head[1]]

@@ -6,7 +6,7 @@ A `Graph` never changes: running laws gives another one, so that the cells of a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -19,17 +19,18 @@ from saturate.algebra import Ix, Term
 from saturate.alternatives import Alternative, alternatives
 from saturate.answers import Why, WhyNot, statements_of, steps_of, why_not_of
 from saturate.denote import denote
-from saturate.draw import Box, Drawing, boxes, picture, window
+from saturate.draw import Box, Drawing, boxes, letters_of, picture, window
 from saturate.egraph import TermClasses
 from saturate.errors import ArgumentError
 from saturate.extract.units import cost as shown_cost
 from saturate.extract.units import plural, times
+from saturate.facts import BINARY, NONNEG
 from saturate.grad import grad
 from saturate.history import History
 from saturate.lawbook import WORDS
 from saturate.nearest import nearest
 from saturate.normal import needed, simplify
-from saturate.notation import Writer, indices_of, letters
+from saturate.notation import Letters, Writer, indices_of, letters, number
 from saturate.op import AnyArray, Op, Type
 from saturate.ops.constants import Constant
 from saturate.program import Input, Program
@@ -132,8 +133,9 @@ class Graph:
     def table(self) -> Table:
         """The classes: name, indices, what is known of each element, and every way with its law."""
         rows: list[tuple[str, ...]] = []
-        for box, facts in zip(self._boxes, self.classes.facts, strict=True):
-            known = ", ".join(WORDS.get(fact, fact) for fact in sorted(facts))
+        called = letters_of(self.classes)
+        for c, box in enumerate(self._boxes):
+            known = ", ".join(_known(self.classes, c, called))
             ways = "\n".join(line.formula + f"   {line.law}" * bool(line.law) for line in box.lines)
             rows.append((box.name, box.indices, known, ways))
         return Table(("class", "indices", "every element is", "ways"), tuple(rows))
@@ -241,6 +243,20 @@ class Graph:
             value = np.abs(array) if "nonneg" in facts else array
             found[given.name] = value + 0.5 * (value >= 0) if "nonzero" in facts else value
         return found
+
+
+def _known(classes: TermClasses, c: int, called: Letters) -> Iterator[str]:
+    """What is known of every element of a class, in words."""
+    facts, (low, high) = classes.facts[c], classes.bounds[c]
+    yield from (WORDS.get(fact, fact) for fact in sorted(facts))
+    if classes.constant[c] is None and BINARY not in facts:
+        if low is not None and high is not None:
+            yield f"between {number(low)} and {number(high)}"
+        elif low is not None and not (low == 0 and NONNEG in facts):
+            yield f"at least {number(low)}"
+        elif high is not None:
+            yield f"at most {number(high)}"
+    yield from (f"summing to one over {called[i]}" for i in sorted(classes.units[c]))
 
 
 def _near(name: str, known: Iterable[str]) -> str:

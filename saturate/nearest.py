@@ -53,9 +53,7 @@ class Nearest:
 
 def nearest(history: History, law: Law, at: Term, writer: Writer) -> Nearest:
     """Search the class of `at` for the longest beginning of the law's conditions that holds."""
-    text, actions = rule_parts(law)
-    facts = tuple(statements(text))
-    target = next((parts_of(a)[1] for a in statements(actions) if a.startswith("(union ")), "e")
+    facts, target = _asked(law)
 
     def found(count: int) -> list[tuple[int, ...]]:
         return history.matches(" ".join(facts[:count]), variables(facts[:count]), at, target)
@@ -72,6 +70,23 @@ def nearest(history: History, law: Law, at: Term, writer: Writer) -> Nearest:
         return Nearest(law, facts, low, terms, "", "every condition holds")
     said = _Teller(history, writer, at, target, facts[:low], terms).tell(facts[low])
     return Nearest(law, facts, low, terms, facts[low], said)
+
+
+def matched(history: History, law: Law, at: Term) -> dict[str, Term]:
+    """What stands for the variables of a law's rule where it matches at a term; empty where it does not."""
+    facts, target = _asked(law)
+    names = variables(facts)
+    for numbers in history.matches(" ".join(facts), names, at, target)[:1]:
+        found = zip(names, (history.proof.terms[n] for n in numbers), strict=True)
+        return {variable: term for variable, term in found if variable != target}
+    return {}
+
+
+def _asked(law: Law) -> tuple[tuple[str, ...], str]:
+    """The facts that a law's rule asks for, and the variable that stands for the class that it matches at."""
+    text, actions = rule_parts(law)
+    target = next((parts_of(a)[1] for a in statements(actions) if a.startswith("(union ")), "e")
+    return tuple(statements(text)), target
 
 
 def variables(facts: Sequence[str]) -> list[str]:

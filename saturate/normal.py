@@ -17,6 +17,7 @@ from typing import Any
 
 from saturate import facts as known
 from saturate.algebra import Indices, Term, Terms
+from saturate.alike import Alike, Atom, Form, Monomial
 from saturate.facts import FINITE, NONZERO, Facts
 
 LIMIT = 200
@@ -25,34 +26,16 @@ SHORT = 4
 e-graph.
 """
 
-Monomial = tuple[tuple[int, int], ...]
-"""Pairs of an atom and its exponent, ordered by atom."""
-Form = tuple[tuple[Monomial, Fraction], ...]
-"""Monomials with coefficients, ordered."""
-
-
-@dataclass(frozen=True)
-class _Atom:
-    free: Indices
-    facts: Facts
-    summed: Indices
-    body: Monomial
-    term: Term | None
-
-    @property
-    def units(self) -> Indices:
-        """Indices over each of which the atom sums to one."""
-        return self.term.units if self.term else frozenset()
-
 
 class NormalForms:
     """Normal forms of the terms of one pool; equal forms mean equal values."""
 
     def __init__(self) -> None:
-        self._atoms: list[_Atom] = []
+        self._atoms: list[Atom] = []
         self._by_key: dict[Any, int] = {}
         self._forms: dict[int, Form] = {}
         self._sizes: dict[int, int] = {}
+        self._alike = Alike(self._atoms, self.of)
 
     def of(self, term: Term) -> Form:
         """The form of a term whose operands are not deeper than the terms asked for before."""
@@ -91,10 +74,12 @@ class NormalForms:
 
     def _frozen(self, term: Term) -> Form:
         """The term as an atom over the forms of its operands."""
-        key = (term.kind, term.head, tuple(self.of(a) for a in term.args), term.dtype)
-        return self._single(self._atom(key, _Atom(term.free, term.facts, frozenset(), (), term)))
+        key: Any = (term.kind, term.head, tuple(self.of(a) for a in term.args), term.dtype)
+        if term.kind == "red":
+            key = ("red", self._alike.reduced(term))
+        return self._single(self._atom(key, Atom(term.free, term.facts, frozenset(), (), term)))
 
-    def _atom(self, key: Any, atom: _Atom) -> int:
+    def _atom(self, key: Any, atom: Atom) -> int:
         found = self._by_key.get(key)
         if found is None:
             found = self._by_key[key] = len(self._atoms)
@@ -189,7 +174,8 @@ class NormalForms:
         atoms = {a: (abs(e), self._atoms[a].facts) for a, e in part}
         facts = known.of_product(Fraction(1), True, atoms)
         free = frozenset().union(*(self._atoms[a].free for a, _ in part)) - indices
-        return self._atom(("sum", indices, part), _Atom(free, facts, indices, part, None))
+        key = ("sum", self._alike.sum(indices, part))
+        return self._atom(key, Atom(free, facts, indices, part, None))
 
     def _recip(self, term: Term) -> Form:
         form = self.of(term.args[0])
@@ -197,7 +183,7 @@ class NormalForms:
             monomial, k = form[0]
             if all({NONZERO, FINITE} <= self._atoms[a].facts for a, _ in monomial):
                 return ((tuple((a, -e) for a, e in monomial), 1 / k),)
-        return self._single(self._atom(("recip", form), _Atom(term.free, term.facts, frozenset(), (), term)))
+        return self._single(self._atom(("recip", form), Atom(term.free, term.facts, frozenset(), (), term)))
 
     # forms as terms again
 

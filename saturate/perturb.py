@@ -56,7 +56,7 @@ def _rounds(node: Node) -> bool:
 
 
 class _Moves:
-    """Random directions for arrays of up to `longest` elements, drawn once, read from a new place each time."""
+    """Random directions for arrays of up to `longest` elements: drawn once, read from changing places."""
 
     def __init__(self, rng: np.random.Generator, longest: int) -> None:
         self._rng = rng

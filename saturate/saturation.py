@@ -61,14 +61,19 @@ class Saturation:
 
 
 def saturate(
-    terms: Iterable[Term], equal: Iterable[tuple[Term, Term]], laws: Iterable[Law], limits: Limits
+    terms: Iterable[Term],
+    equal: Iterable[tuple[Term, Term]],
+    laws: Iterable[Law],
+    limits: Limits,
+    lenient: bool = False,
 ) -> Saturation:
     """Load terms (operands first), state the equal pairs, run the laws, read the classes.
 
     An interrupt (Ctrl-C) between rounds ends the search with what was found. Raises `EGraphError` where two
-    different constants or dtypes meet in one class, naming the laws that brought them there and for what.
+    different constants or dtypes meet in one class, naming the laws that brought them there and for what; a
+    `lenient` search goes on with the first of the two, for an audit.
     """
-    given, laws = _Given(tuple(terms), tuple(equal), limits), tuple(laws)
+    given, laws = _Given(tuple(terms), tuple(equal), limits, lenient), tuple(laws)
     try:
         return given.searched(laws)
     except EGraphError as error:
@@ -100,9 +105,10 @@ class _Given:
     terms: tuple[Term, ...]
     equal: tuple[tuple[Term, Term], ...]
     limits: Limits
+    lenient: bool = False
 
     def searched(self, laws: tuple[Law, ...]) -> Saturation:
-        graph = EGraph(rules_text(laws))
+        graph = EGraph(rules_text(laws), lenient=self.lenient)
         graph.load(self.terms)
         for a, b in self.equal:
             graph.union(a, b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from fractions import Fraction
 
-SIGNATURE = """
+_SIGNATURE = """
 (datatype* (T
     (Leaf i64) (Con String BigRat IxSet MS) (Plus String MS)
     (Fn0 String String) (Fn1 String String T) (Fn2 String String T T) (Fn3 String String T T T)
@@ -40,6 +40,14 @@ RULESETS = ("simplify", "explore", "merge_sums")
 
 INDEX_SCALE = 4096
 """An index is the number size · INDEX_SCALE + ordinal."""
+
+
+def signature(lenient: bool = False) -> str:
+    """The signature as egglog text; a lenient one keeps the first of two dtypes or constants of one class."""
+    text = _SIGNATURE
+    for function in ("dtype (T) String", "value (T) BigRat") if lenient else ():
+        text = text.replace(f"(function {function} :no-merge)", f"(function {function} :merge old)")
+    return text
 
 
 def rational(k: Fraction) -> str:

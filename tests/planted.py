@@ -12,6 +12,8 @@ from workloads import rms_norm
 import saturate as sat
 from saturate.build import Builder
 from saturate.op import AnyArray, Op, Type
+from saturate.ops.arithmetic import add, mul
+from saturate.ops.unary import tanh
 from saturate.program import Program
 from saturate.rules import Law, law
 from saturate.rules.language import Expr, const, fn, recip, total
@@ -66,6 +68,24 @@ def one_draw_is_as_good_as_another(a: Expr) -> tuple[Expr, Expr]:
     return const(1) * a, a
 
 
+@law(
+    a="i", unchecked=True,
+    egglog=('(= e (Fn1 "exp" d a))', '(union e (Fn1 "exp" "float32" a))'),
+)  # fmt: skip
+def exp_in_single(a: Expr) -> tuple[Expr, Expr]:
+    """exp(a) = exp(a), whatever its dtype."""
+    return fn("exp", a), fn("exp", a)
+
+
+@law(
+    a="i", unchecked=True,
+    egglog=('(= e (Fn1 "cast:float32" d a))', "(union e a)"),
+)  # fmt: skip
+def a_cast_is_nothing(a: Expr) -> tuple[Expr, Expr]:
+    """A value is what it is in any dtype."""
+    return const(1) * a, a
+
+
 @dataclass(frozen=True)
 class Draw(Op):
     """Standard normal numbers that its key determines."""
@@ -80,11 +100,20 @@ class Draw(Op):
     def evaluate(self, xp: Any, *operands: AnyArray) -> AnyArray:
         return np.random.default_rng(self.key).standard_normal(self.count)
 
+    def text(self, *operands: str) -> str:
+        return f"np.random.default_rng({self.key}).standard_normal({self.count})"
 
-def two_draws() -> Program:
+
+def two_draws(keys: tuple[int, int] = (1, 2)) -> Program:
+    """Noise on both branches of a residual block: x·draw(1) + tanh(x)·draw(2)."""
     b = Builder()
-    first, second = (b.emit(Draw(key, 5)) for key in (1, 2))
-    return b.program("two_draws", (first.id, second.id))
+    x = b.input("x", Type((5,)))
+    first, second = (b.emit(Draw(key, 5)) for key in keys)
+    return b.program("two_draws", (add(mul(x, first), mul(tanh(x), second)).id,))
+
+
+def mixed(x: Array, w: Array) -> Array:
+    return np.tanh(x.astype("float32")) @ w
 
 
 def ratio(x: Array, y: Array) -> Array:
@@ -133,9 +162,21 @@ PLANTED: tuple[Planted, ...] = (
         zeros=True,
     ),
     Planted(
+        exp_in_single,
+        traced(np.exp, V),
+        "exp_in_single makes exp(x[i:5]) of exp(x[i:5]), for a = x[i:5]: at x = 1 they are 2.718 in float32 "
+        "and 2.718 in float64",
+    ),
+    Planted(
+        a_cast_is_nothing,
+        traced(mixed, V, Type((5,), "float32")),
+        "a_cast_is_nothing makes x[i:5] of cast:float32(x[i:5]), for a = x[i:5]: at x = 1, w = 1 they are 1 "
+        "in float64 and 1 in float32",
+    ),
+    Planted(
         one_draw_is_as_good_as_another,
         two_draws,
-        "one_draw_is_as_good_as_another makes Draw(key=1, count=5)() of Draw(key=2, count=5)(): they are "
-        "-1.303 and 0.3456",
+        "one_draw_is_as_good_as_another makes Draw(key=2, count=5) of Draw(key=1, count=5), for x = "
+        "Draw(key=2, count=5): at x = 1 they are -0.5227 and 0.8216",
     ),
 )

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from planted import PLANTED, Planted
+from planted import PLANTED, Draw, Planted, two_draws
 from running import joint
 from test_saturation import leaves_of, terms_of
 from workloads import WORKLOADS, Workload
 
+import saturate as sat
 from saturate import saturation
 from saturate.audit import audit, unreached
 from saturate.blame import blame
@@ -48,3 +49,15 @@ def test_a_planted_law_is_named_with_what_it_was_applied_to_and_a_small_input(pl
     limits = Limits(rounds=2, nodes=500)
     assert str(blame(terms_of(program), laws, limits, arrays)) == planted.says
     assert blame(terms_of(program), laws[:-1], limits, arrays) is None
+
+
+def test_draws_of_two_keys_stay_two_and_those_of_one_key_are_one() -> None:
+    """An op that the package has never seen is opaque: all that is known is what its attributes say."""
+    for keys, count in (((1, 2), 2), ((3, 3), 1)):
+        best = sat.optimize(two_draws(keys))
+        draws = [node.op for node in best.program.nodes if isinstance(node.op, Draw)]
+        assert [op.key for op in draws] == sorted(set(keys))
+        assert len(draws) == count
+        x = np.linspace(-1.0, 1.0, 5)
+        first, second = (Draw(key, 5).evaluate(np) for key in keys)
+        np.testing.assert_allclose(best(x), x * first + np.tanh(x) * second, rtol=1e-12)

@@ -144,3 +144,55 @@ def test_only_rows_with_one_one_are_known_to_sum_to_one(labels: Array, sizes: se
 def test_a_row_of_the_identity_sums_to_one() -> None:
     best = sat.optimize(lambda x: np.eye(5).sum(axis=1) * x, sat.Type((5,)))
     assert best.program.nodes == ()
+
+
+def shares(x: Array) -> Array:
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def test_what_is_over_its_own_sum_sums_to_one() -> None:
+    """The rows of a softmax: no law adds them up, and being shares they lie between 0 and 1."""
+    program = sat.trace(shares, X)
+    found = denote(program).values[program.outputs[0]]
+    assert {i.size for i in found.units} == {7}
+    assert found.bounds == (0, 1)
+    other = sat.trace(lambda x: x / x.sum(axis=-1, keepdims=True), X)
+    assert denote(other).values[other.outputs[0]].units == frozenset()  # a sum of anything may be zero
+    other = sat.trace(lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True) * 2, X)
+    assert denote(other).values[other.outputs[0]].units == frozenset()
+
+
+def test_labels_that_are_shares_are_not_summed() -> None:
+    """Distillation: the labels are a softmax of their own, so the gradient is p − t."""
+
+    def distilled(x: Array, t: Array) -> Array:
+        m = x.max(axis=-1, keepdims=True)
+        return -(shares(t) * (x - m - np.log(np.exp(x - m).sum(axis=-1, keepdims=True)))).sum()
+
+    types = sat.Type((13, 11), "float32"), sat.Type((13, 11), "float32")
+    best = sat.optimize(distilled, *types, wrt="x")
+    rng = np.random.default_rng(0)
+    x, t = rng.standard_normal((2, 13, 11)).astype("float32")
+    np.testing.assert_allclose(best(x, t)[1], shares(x) - shares(t), atol=1e-6)
+    assert ops(best.program)["Sum"] == 2
+
+
+def test_a_clip_of_probabilities_at_one_does_nothing() -> None:
+    best = sat.optimize(lambda x: np.clip(shares(x), 1e-7, 1), sat.Type((5, 7), "float32"))
+    assert ops(best.program)["Minimum"] == 0
+    assert ops(best.program)["Maximum"] == 1
+
+
+@law(a="ij", egglog=('(= e (Fn1 "exp" d a)) (= f (Con d k s M)) (mem M e) (mem M r) (= r (Fn1 "recip" d t))',
+                     "(union f (Con d (bigrat (bigint 1) (bigint 2)) (set-empty) (multiset-of)))"))  # fmt: skip
+def a_share_is_a_half(a: Expr) -> tuple[Expr, Expr]:
+    """exp(a)/Σ_j exp(a) = ½, with another number where the sides are compared."""
+    return fn("exp", a) * fn("tanh", a), fn("exp", a) * fn("tanh", a)
+
+
+def test_a_number_that_is_no_share_names_the_law() -> None:
+    terms = denote(sat.trace(lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True), X)).terms.all
+    with pytest.raises(EGraphError, match=r"a law is false .*: a_share_is_a_half: ") as raised:
+        saturate(terms, [], [a_share_is_a_half], Limits())
+    assert str(raised.value).endswith("Panic: Illegal merge of a number with what sums to one otherwise")

@@ -15,11 +15,14 @@ from saturate.search import search
 Array = Any
 Form = Callable[..., Array]
 A, B, C, S, X = (sat.Type(s) for s in ((5, 7), (7, 5), (5, 3), (5,), (7,)))
+X7, Y = sat.Type((7, 3)), sat.Type((3, 5))
 
 EQUAL: dict[str, list[tuple[Form, Form, tuple[sat.Type, ...]]]] = {
     "contraction": [
         (lambda a, b, c: (a @ b) @ c, lambda a, b, c: a @ (b @ c), (A, B, C)),
         (lambda a, b: np.trace(a @ b), lambda a, b: np.sum(a * b.T), (A, B)),
+        (lambda a, b: np.trace(a @ b), lambda a, b: np.trace(b @ a), (A, B)),
+        (lambda a, b, c: np.trace(a @ b @ c), lambda a, b, c: np.trace(c @ a @ b), (A, X7, Y)),
         (lambda a, b: np.diag(a @ b), lambda a, b: np.einsum("ij,ji->i", a, b), (A, B)),
         (lambda s, x: np.sum(np.outer(s, x)), lambda s, x: s.sum() * x.sum(), (S, X)),
         (lambda a, s, b: (a * s[:, None]) @ b, lambda a, s, b: s[:, None] * (a @ b), (A, S, B)),

@@ -21,17 +21,21 @@ def body(
 ) -> list[str]:
     """The statements that stand in source, each below its comment and those of the values within it.
 
-    A comment that says what the one before it said is left out.
+    A comment that says what the one before it said is left out, and one that was said further up is cut off
+    at its colon, as the statement of a law after its name.
     """
     lines: list[str] = []
     last: list[str] = []
+    said: set[str] = set()
     for step in steps.steps:
         if step.printed:
             notes = [" ".join((comments or {}).get(v, "").split()) for v in (*step.inner, step.value)]
             found = [note for note in dict.fromkeys(notes) if note]
             if found and found != last:
-                lines += [f"# {line}" for note in found for line in wrap(note, WIDTH - 6)]
+                short = [note.partition(": ")[0] if note in said else note for note in found]
+                lines += [f"# {line}" for note in short for line in wrap(note, WIDTH - 6)]
                 last = found
+                said.update(found)
             lines.append(statement(step, identifiers))
     return lines
 
