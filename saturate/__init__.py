@@ -2,6 +2,7 @@
 
 from saturate import errors
 from saturate.grad import grad
+from saturate.many import optimize_many
 from saturate.op import Type
 from saturate.optimize import Optimized, optimize
 from saturate.program import Program
@@ -10,4 +11,16 @@ from saturate.target import Target
 from saturate.text import parse
 from saturate.trace import trace
 
-__all__ = ["Limits", "Optimized", "Program", "Target", "Type", "errors", "grad", "optimize", "parse", "trace"]
+__all__ = [
+    "Limits",
+    "Optimized",
+    "Program",
+    "Target",
+    "Type",
+    "errors",
+    "grad",
+    "optimize",
+    "optimize_many",
+    "parse",
+    "trace",
+]

@@ -32,9 +32,9 @@ def admitted(rules: Any, exact: str) -> tuple[Law, ...]:
 
 
 def strangers(laws: Iterable[Law]) -> tuple[Law, ...]:
-    """The laws that are not of the catalogue; one with the same text is a stranger too."""
-    known = set(map(id, CATALOGUE))
-    return tuple(law for law in laws if id(law) not in known)
+    """The laws that are not of the catalogue."""
+    known = set(CATALOGUE)
+    return tuple(law for law in laws if law not in known)
 
 
 def insisted(laws: Iterable[Law]) -> tuple[str, ...]:

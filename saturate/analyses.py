@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from saturate.bounds import RANGES
 from saturate.facts import BY_FUNCTION, FACTS, WALKED
 from saturate.signature import CONSTRUCTORS, rational
 
 
+@cache
 def analyses() -> str:
     """Free indices, dtype, constants, bounds, shares and the facts of `saturate.facts` of what rules make."""
     lines = [f"(relation {fact} (T))" for fact in FACTS]

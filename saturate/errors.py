@@ -82,3 +82,9 @@ def shown(value: object) -> str:
     except ValueError:
         text = f"an unprintable {type(value).__name__}"
     return text if len(text) <= 200 else f"{text[:100]} … {text[-60:]}"
+
+
+class CacheError(SaturateError):
+    """The file of results that were found before cannot be used."""
+
+    code = "cache"

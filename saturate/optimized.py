@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -32,6 +32,14 @@ from saturate.why import Questions
 
 
 @dataclass(frozen=True)
+class Behind:
+    """What stands behind a result: who answers questions about it, and the windows of a long program."""
+
+    questions: Questions
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
 class Optimized:
     """The cheapest program found: a callable, readable source, a report and a check.
 
@@ -52,8 +60,8 @@ class Optimized:
     _signature: Signature
     _examples: tuple[Any, ...]
     _plain: tuple[Program, ...]
-    questions: Questions
-    _parts: tuple[Part, ...] = ()
+    _behind: Callable[[], Behind]
+    _long: bool = False
 
     @property
     def program(self) -> Program:
@@ -64,6 +72,11 @@ class Optimized:
     def provenance(self) -> tuple[RewriteRegion, ...]:
         """Regions rewritten, in program order: nodes of `baseline`, nodes of `program`, and laws."""
         return self.rewritten.regions
+
+    @property
+    def questions(self) -> Questions:
+        """Who answers `why` and `why_not`; for a result that was recalled the search is made again first."""
+        return self._behind().questions
 
     @cached_property
     def _runner(self) -> Runner:
@@ -194,13 +207,15 @@ class Optimized:
         whole = check_program(
             self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
             assumptions=self.report.assumptions, also=self._plain, bound=bound,
-            kinds=MILD if self._parts else KINDS, measured=measured,
+            kinds=MILD if self._long else KINDS, measured=measured,
         )  # fmt: skip
-        return with_parts(whole, self._checked_parts(runner, seed, bound) if samples is None else {})
+        return with_parts(
+            whole, self._checked_parts(runner, seed, bound) if self._long and samples is None else {}
+        )
 
     def _checked_parts(self, runner: str, seed: int, bound: float) -> dict[str, Certificate]:
         """The windows of a long program on hostile samples, equal ones once."""
-        distinct = {id(part.improved): (k, part) for k, part in reversed([*enumerate(self._parts)])}
+        distinct = {id(part.improved): (k, part) for k, part in reversed([*enumerate(self._behind().parts)])}
         return {
             f"window {k}": check_program(
                 part.improved.program, part.window.program, runner=runner, trials=len(KINDS), seed=seed,

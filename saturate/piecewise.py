@@ -8,7 +8,10 @@ whole is measured at the end, and where it fails, windows go back to what they w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
 from time import perf_counter
 from typing import Any
 
@@ -23,7 +26,7 @@ from saturate.measure import Run
 from saturate.observe import observed
 from saturate.op import AnyArray
 from saturate.program import Program
-from saturate.progress import Say, silent
+from saturate.progress import Say
 from saturate.rules.law import Law
 from saturate.runners.evaluate import values
 from saturate.samples import Sample
@@ -88,31 +91,56 @@ class Piecewise:
     say: Say
 
     def run(self, whole: Whole, pieces: Sequence[Window]) -> Found:
-        """Solve each window, put the whole together, measure it, and undo what is not accurate enough."""
-        end = perf_counter() + self.limits.seconds
+        """Solve each window, put the whole together, measure it, and undo what is not accurate enough.
+
+        An interrupt ends the searches, or the measuring; what was found until then is kept, for the check.
+        """
         inner = _Inner.of(whole)
         pieces = [inner.typed(piece) for piece in pieces]
-        known: dict[str, _Solved] = {}
-        keys: list[str] = []
-        for count, piece in enumerate(pieces):
-            key = inner.key(piece, self._facts(piece, inner)(piece.program))
-            keys.append(key)
-            if key in known:
-                continue
-            if any(STOPPED in k.improved.notes for k in known.values()):
-                known[key] = self._solved(piece, inner, None, silent)
-                continue
-            left = replace(self.limits, seconds=max(0.0, end - perf_counter()))
-
-            def told(text: str, count: int = count) -> None:
-                self.say(f"window {count + 1} of {len(pieces)}, {text}")
-
-            known[key] = self._solved(piece, inner, left, told)
-        solved = [known[key] for key in keys]
-        zeroless = stitched(whole.program, pieces, [s.plain for s in solved])
+        keys = [inner.key(piece, self._facts(piece, inner)(piece.program)) for piece in pieces]
+        first = {key: k for k, key in reversed([*enumerate(keys)])}
+        different = sorted(first.values())
+        told = [partial(self._told, f"window {k + 1} of {len(pieces)}") for k in different]
+        found = self._all([pieces[k] for k in different], inner, told)
+        known = {keys[k]: solved for k, solved in zip(different, found, strict=True)}
+        zeroless = stitched(whole.program, pieces, [known[key].plain for key in keys])
         plain = whole.program if zeroless is None else zeroless.program
-        judge = self.judge((plain,))
-        return Found(_accurate(whole.program, pieces, keys, known, judge), plain, judge)
+        try:
+            judge = self.judge((plain,))
+            return Found(_accurate(whole.program, pieces, keys, known, judge), plain, judge)
+        except KeyboardInterrupt:
+            joined = _joined(whole.program, pieces, keys, known, set()) or _kept(whole.program)
+            joined = replace(joined, notes=tuple(dict.fromkeys((*joined.notes, STOPPED))))
+            return Found(joined, plain, Judge(whole.program, (), 4.0))
+
+    def _told(self, where: str, text: str) -> None:
+        self.say(f"{where}, {text}")
+
+    def _all(self, pieces: Sequence[Window], inner: _Inner, told: Sequence[Say]) -> list[_Solved]:
+        """Every window searched, by as many threads as the limits say; once one is stopped, so are all."""
+        end, stop = perf_counter() + self.limits.seconds, Event()
+
+        def solve(piece: Window, tell: Say) -> _Solved:
+            def say(text: str) -> None:
+                if stop.is_set():
+                    raise KeyboardInterrupt
+                tell(text)
+
+            left = replace(self.limits, seconds=max(0.0, end - perf_counter()))
+            solved = self._solved(piece, inner, None if stop.is_set() else left, say)
+            if STOPPED in solved.improved.notes:
+                stop.set()
+            return solved
+
+        if self.limits.workers == 1:
+            return [*map(solve, pieces, told)]
+        with ThreadPoolExecutor(self.limits.workers) as pool:
+            futures = [pool.submit(solve, *each) for each in zip(pieces, told, strict=True)]
+            while True:
+                try:
+                    return [future.result() for future in futures]
+                except KeyboardInterrupt:
+                    stop.set()
 
     def _solved(self, piece: Window, inner: _Inner, limits: Limits | None, say: Say) -> _Solved:
         """A window searched; without limits to search in, as it was."""

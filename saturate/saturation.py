@@ -34,12 +34,14 @@ class Limits:
     """When a search ends: rounds of exploration, e-nodes, and seconds as a backstop.
 
     Counts come first, so that the same input gives the same answer on any machine; a limit that ends a search
-    is named in the report.
+    is named in the report. `workers` threads search the windows of a long program; the result is the same
+    for any number of them.
     """
 
     seconds: float = 60.0
     nodes: int = 200_000
     rounds: int = 5
+    workers: int = 1
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from golden_files import FOLDER, Golden, stem
+
+os.environ["SATURATE_CACHE"] = "off"
+"""Tests search; those of the cache turn it on for themselves."""
 
 STEMS = pytest.StashKey[set[str] | None]()
 

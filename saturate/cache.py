@@ -1,0 +1,75 @@
+"""Texts on disk by key, in one SQLite file: shared by processes, bounded, and whole after a kill."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+
+from saturate.errors import CacheError
+
+VARIABLE = "SATURATE_CACHE"
+"""The environment variable that names the folder of the cache; `off` turns it off."""
+BYTES = 256 * 2**20
+"""What is kept, in bytes; what was not used for the longest time goes first."""
+PATIENCE = 5.0
+"""Seconds to wait for another process."""
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A file of texts by key. Each access opens the file, and is one transaction: SQLite keeps it whole."""
+
+    path: Path
+
+    def get(self, key: str) -> str | None:
+        """The text of a key, None where there is none or the file cannot be read."""
+        if not self.path.exists():
+            return None
+        try:
+            with self._open() as db:
+                row = db.execute("SELECT text FROM kept WHERE key = ?", (key,)).fetchone()
+                if row is not None:
+                    db.execute("UPDATE kept SET used = ? WHERE key = ?", (time(), key))
+        except CacheError:  # a search finds it again, and says so where it cannot put it down
+            return None
+        return None if row is None else zlib.decompress(row[0]).decode()
+
+    def put(self, key: str, text: str) -> None:
+        """Keep a text; raises `CacheError`."""
+        packed = zlib.compress(text.encode(), 1)
+        with self._open() as db:
+            db.execute("REPLACE INTO kept VALUES (?, ?, ?)", (key, time(), packed))
+            db.execute(
+                "DELETE FROM kept WHERE key IN (SELECT key FROM (SELECT key, SUM(LENGTH(text)) OVER "
+                "(ORDER BY used DESC, key) AS total FROM kept) WHERE total > ?)",
+                (BYTES,),
+            )
+
+    @contextmanager
+    def _open(self) -> Generator[sqlite3.Connection]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as db, db:
+                db.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, used REAL, text BLOB)")
+                yield db
+        except (OSError, sqlite3.Error) as error:
+            raise CacheError(
+                f"the cache {self.path} cannot be used: {error}; name another folder in {VARIABLE}, remove "
+                f"the file, or set {VARIABLE}=off"
+            ) from error
+
+
+def default() -> Cache | None:
+    """The cache of this user, None where it is turned off."""
+    named = os.environ.get(VARIABLE, "")
+    if named.lower() == "off":
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Cache(Path(named or Path(home) / "saturate") / f"results-{SCHEMA}.sqlite")

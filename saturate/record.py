@@ -1,0 +1,68 @@
+"""A result as JSON text: what has to be kept, or to travel, so that nobody searches for it again.
+
+Programs stand in it as text. Large captured arrays do not: they are those of the baseline, which whoever
+reads the record has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy.typing as npt
+from cattrs import Converter
+
+from saturate.certificate import Certificate
+from saturate.extract.findings import Checked
+from saturate.extract.report import Report
+from saturate.op import Array
+from saturate.optimized import Optimized
+from saturate.program import Program
+from saturate.provenance import RewriteRegion
+from saturate.text import parse
+
+
+@dataclass(frozen=True)
+class Record:
+    """The result of a search, without what the request says itself."""
+
+    program: str
+    plain: tuple[str, ...]
+    regions: tuple[RewriteRegion, ...]
+    laws: dict[str, str]
+    same: dict[str, str]
+    long: bool
+    report: Report
+
+
+_converter = Converter()
+_converter.register_structure_hook(Checked, lambda given, _: _converter.structure(given, Certificate))
+
+
+def written(best: Optimized, notes: list[str]) -> str:
+    """The record of a result as JSON text; `notes`, which its request makes itself, are left out."""
+    kept = tuple(note for note in best.report.notes if note not in notes)
+    record = Record(
+        str(best.program), tuple(map(str, best._plain)), best.provenance, best.laws, best.same, best._long,
+        replace(best.report, notes=kept),
+    )  # fmt: skip
+    return json.dumps(_converter.unstructure(record))
+
+
+def read(text: str) -> Record:
+    """The record that `written` wrote."""
+    return _converter.structure(json.loads(text), Record)
+
+
+def programs(record: Record, baseline: Program) -> tuple[Program, tuple[Program, ...]]:
+    """The result, and the other forms of the baseline."""
+    arrays = constants(baseline)
+    return parse(record.program, arrays), tuple(parse(text, arrays) for text in record.plain)
+
+
+def constants(program: Program) -> Mapping[str, npt.NDArray[Any]]:
+    """The captured arrays of a program by digest."""
+    held = (v for node in program.nodes for v in node.op.attributes().values())
+    return {a.digest: a.value for a in held if isinstance(a, Array)}

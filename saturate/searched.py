@@ -1,0 +1,110 @@
+"""The search that a request asks for, whole or window by window, its result put together and checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from saturate.accuracy import Judge
+from saturate.asked import asked
+from saturate.cse import share
+from saturate.improve import STOPPED, Improved, improve
+from saturate.observe import assumptions
+from saturate.optimized import Behind, Optimized
+from saturate.passes.records import ExpansionResult
+from saturate.piecewise import Found, Piecewise, Whole
+from saturate.progress import Say, progress
+from saturate.provenance import provenance
+from saturate.reporting import report_of
+from saturate.request import Request
+from saturate.samples import KINDS, MILD
+from saturate.targeted import require
+from saturate.windows import windows
+from saturate.zeroless import without_zeros
+
+REFUSED = "the check refused the optimized program; the baseline with shared work is returned"
+UNCHECKED = "interrupted: the result was not checked"
+
+
+def searched(request: Request) -> Optimized:
+    """The cheapest program found. An interrupt (Ctrl-C) ends what is going on, and what was found until then
+    is returned. Raises `TargetError` where the target cannot run what is found.
+    """
+    try:
+        with progress(f"optimizing {request.baseline.name}") as say:
+            found = _found(request, say)
+    except KeyboardInterrupt:
+        found = Found(_shared(request, STOPPED), request.baseline, Judge(request.baseline, (), 4.0))
+    why = f"exact={request.exact}" if request.exact == "bitwise" else "; ".join(found.improved.notes)
+    require(found.improved.program, request.goal, why)
+    try:
+        best = _assembled(request, found)
+    except KeyboardInterrupt:  # the search is over, and what it found is not lost
+        best = _assembled(request, found)
+    return _checked(request, best, found.judge) if request.check else best
+
+
+def _found(request: Request, say: Say) -> Found:
+    baseline, goal = request.baseline, request.goal
+    facts = request.baseline_facts
+    pieces = windows(baseline) if goal.ops is None and request.exact != "bitwise" else ()
+    if len(pieces) > 1:
+        whole = Whole(
+            baseline, facts, request.arrays, request.few[0].arrays, request.given, request.bound
+        )  # fmt: skip
+        return Piecewise(
+            request.laws, request.limits, request.extractor, request.accuracy, request.seed, goal,
+            lambda plain: request.judge(plain, MILD), say,
+        ).run(whole, pieces)  # fmt: skip
+    plain = without_zeros(baseline, facts)
+    judge = request.judge((plain,), KINDS)
+    if request.exact == "bitwise":
+        return Found(_shared(request), plain, judge)
+    improved = improve(
+        baseline, request.laws, request.limits, request.extractor, request.facts, judge, say=say, target=goal
+    )  # fmt: skip
+    return Found(improved, plain, judge)
+
+
+def _shared(request: Request, *notes: str) -> Improved:
+    """The baseline with shared work, where no law is admitted or no time was given."""
+    return Improved(share(request.baseline), {}, (), (), notes)
+
+
+def _assembled(request: Request, found: Found) -> Optimized:
+    baseline, improved = request.baseline, found.improved
+    assumed = tuple(assumptions(baseline, request.baseline_facts))
+    report = report_of(
+        baseline, improved, found.judge, request.exact, request.laws, request.notes, assumed, request.goal
+    )  # fmt: skip
+    rewritten = provenance(baseline, improved)
+    questions = asked(
+        baseline, improved, request.laws, request.facts, request.limits, request.arrays, request.exact
+    )  # fmt: skip
+    behind = Behind(questions, improved.parts)
+    return Optimized(
+        ExpansionResult(improved.program, rewritten.regions), baseline, request.goal, report,
+        dict(improved.laws), dict(rewritten.same), request.laws, request.known, request.arrays,
+        (found.plain,), lambda: behind, bool(improved.parts),
+    )  # fmt: skip
+
+
+def _checked(request: Request, best: Optimized, judge: Judge) -> Optimized:
+    """The program with its certificate in the report; the shared baseline where the check fails.
+
+    Where the user gave samples, they are what is checked.
+    """
+    try:
+        certificate = best.certified("numpy", 4, request.seed, request.samples, judge.runs)
+    except KeyboardInterrupt:
+        return replace(best, report=replace(best.report, notes=(*best.report.notes, UNCHECKED)))
+    if certificate.passed:
+        return replace(best, report=replace(best.report, check=certificate))
+    shared = share(best.baseline)
+    same = {value: value for value in shared.types}
+    behind = Behind(best.questions.at_the_start(shared))
+    plain = replace(
+        best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, _behind=lambda: behind, _long=False
+    )  # fmt: skip
+    require(plain.program, best.target, REFUSED)
+    again = plain.check(trials=4, seed=request.seed, samples=request.samples)
+    return replace(plain, report=replace(best.report, check=again, notes=(*best.report.notes, REFUSED)))
