@@ -21,6 +21,10 @@ FIRST_UNITS = 1.5
 WORKERS = 8
 LARGE = 3000
 PREPARATION = 5e-4
+SMALL = 300
+"""Nodes of a part that CP-SAT mostly closes at once."""
+SEARCHED = 0.2
+"""Of counted work, for neighbourhoods before CP-SAT sees the whole part."""
 
 
 def auto(
@@ -35,14 +39,16 @@ def auto(
 
     With `seconds=None` only counted work ends the search (`work` steps of two to five microseconds, two
     million where not given): then the same classes, seed, warm start and work give the same choice on every
-    machine. It never costs more than `tree`, nor than `greedy` with the same seed where the limit leaves time
-    for the restarts of that.
+    machine. It never costs more than `tree`, nor than `greedy` with the same seed and limit: the restarts of
+    that come first.
     """
     counted = seconds is None
     if counted and work is None:
         work = DEFAULT_WORK
     search = Search(classes, Clock(seconds, work), seed, warm)
     first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first)]
+    if counted:  # where there is little work, better choices before better bounds
+        first.insert(1, ("neighbourhoods", _short))
     later: list[Stage] = [("neighbourhoods", _search)]
     if not counted:
         later += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
@@ -64,9 +70,18 @@ def _exchanges(part: Part, clock: Clock, seed: int) -> None:
 
 def _first(part: Part, clock: Clock, seed: int) -> None:
     """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most small parts."""
-    if len(part.model.owner) <= LARGE:
-        units = FIRST_UNITS if clock.work is None else clock.work / 2 / STEPS_PER_UNIT
+    size = len(part.model.owner)
+    if size <= LARGE:
+        share = 0.5 if size > SMALL else 1.0
+        units = FIRST_UNITS if clock.work is None else clock.work * share / STEPS_PER_UNIT
         _cpsat(part, clock, 0.6, seed, units=units)
+
+
+def _short(part: Part, clock: Clock, seed: int) -> None:
+    """Neighbourhoods of what CP-SAT does not close at once, with a share of the work."""
+    if len(part.model.owner) > SMALL:
+        with clock.within(SEARCHED) as share:
+            improve(part, share, seed)
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from saturate.extract import solver
 from saturate.extract.clock import Clock
-from saturate.extract.cycles import unfounded
+from saturate.extract.cycles import strong, unfounded
 from saturate.extract.model import Model
 
 
@@ -24,6 +24,8 @@ def _cp_model() -> Any:
 
 LARGEST_SUM = 1 << 45
 STEPS_PER_UNIT = 1_000_000
+SHORT = 0.2
+"""Units of a search for which presolving, which takes about as long, does not pay."""
 
 
 def cpsat(
@@ -40,11 +42,8 @@ def cpsat(
     what rounding may have added. `units` is a limit in CP-SAT's own measure of work, a second or two each,
     counted as STEPS_PER_UNIT; with one worker and no time limit the answer repeats exactly.
     """
-    program, on, scaled, loss = _build(model)
+    program, on, scaled, loss = _build(model, hint)
     program.minimize(_cp_model().LinearExpr.weighted_sum(on, scaled))
-    for v, (c, i) in enumerate(model.owner):
-        if hint is not None and len(model.variables[c]) > 1:
-            program.add_hint(on[v], hint.get(c, -1) == i)
     engine = _cp_model().CpSolver()
     parameters = engine.parameters
     parameters.num_workers = workers
@@ -55,6 +54,7 @@ def cpsat(
     parameters.max_time_in_seconds = max(limit, 1e-3)
     if units is not None:
         parameters.max_deterministic_time = units
+    parameters.cp_model_presolve = units is None or units > SHORT
     if workers == 1:
         parameters.linearization_level = 2
     solver.run(lambda: _solve(engine, program), engine.stop_search, limit)
@@ -66,10 +66,13 @@ def _solve(engine: Any, program: Any) -> None:
     engine.solve(program)
 
 
-def _build(model: Model) -> tuple[Any, list[Any], list[int], tuple[float, float]]:
+def _build(
+    model: Model, hint: Mapping[int, int] | None
+) -> tuple[Any, list[Any], list[int], tuple[float, float]]:
     """The program, its variables, their integer costs, and (cost of one unit, cost lost to rounding).
 
-    Every row is "at most one": the nodes of c that need d, and "d is not needed".
+    Every row is "at most one": the nodes of c that need d, and "d is not needed". A hint names the value of
+    every variable: one that leaves some open is only where the solver looks first, and mostly lost.
     """
     program = _cp_model().CpModel()
     on = [program.new_bool_var("") for _ in model.owner]
@@ -85,7 +88,9 @@ def _build(model: Model) -> tuple[Any, list[Any], list[int], tuple[float, float]
     for left, d in model.pairs():
         missing = [absent[d]] if d in absent else []
         program.add_at_most_one([*(on[v] for v in left), *missing])
-    _add_levels(program, model, on)
+    level = _add_levels(program, model, on)
+    if hint is not None:
+        _add_hint(program, model, hint, on, absent, level)
     step = model.unit
     loss = 0.0
     if step == 0:
@@ -94,7 +99,41 @@ def _build(model: Model) -> tuple[Any, list[Any], list[int], tuple[float, float]
     return program, on, [round(cost / step) if step else 0 for cost in model.costs], (step, loss)
 
 
-def _add_levels(program: Any, model: Model, on: list[Any]) -> None:
+def _add_hint(
+    program: Any,
+    model: Model,
+    hint: Mapping[int, int],
+    on: list[Any],
+    absent: Mapping[int, Any],
+    level: Mapping[int, Any],
+) -> None:
+    for v, (c, i) in enumerate(model.owner):
+        program.add_hint(on[v], hint.get(c, -1) == i)
+    for c, variable in absent.items():
+        if len(model.variables[c]) > 1:
+            program.add_hint(variable, c not in hint)
+    if level:
+        height = _heights(model, hint)
+        for c, variable in level.items():
+            program.add_hint(variable, height.get(c, 0))
+
+
+def _heights(model: Model, choice: Mapping[int, int]) -> dict[int, int]:
+    """How many chosen classes stand one below the other under each, in its strongly connected part."""
+    part = model.problem.part
+    number = {c: k for k, c in enumerate(choice)}
+    kids = {
+        c: [d for d in model.problem.nodes[c][i].kids if part[d] == part[c] and d in number]
+        for c, i in choice.items()
+    }
+    rank = strong([[number[d] for d in below] for below in kids.values()])
+    height: dict[int, int] = {}
+    for c in sorted(kids, key=lambda c: rank[number[c]]):
+        height[c] = max([height.get(d, 0) + 1 for d in kids[c]], default=0)
+    return height
+
+
+def _add_levels(program: Any, model: Model, on: list[Any]) -> dict[int, Any]:
     """Inside a strongly connected part a node stands one level above its children there."""
     size: dict[int, int] = {}
     for c in model.variables:
@@ -112,6 +151,7 @@ def _add_levels(program: Any, model: Model, on: list[Any]) -> None:
     for (c, d), users in uses.items():
         for v in users:
             program.add(level[c] >= level[d] + 1).only_enforce_if(on[v])
+    return level
 
 
 def _answer(model: Model, engine: Any, on: list[Any], loss: tuple[float, float]) -> solver.Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 
@@ -19,49 +19,39 @@ def components(nodes: Sequence[Sequence[Needy]]) -> list[int]:
     """The number of each class's strongly connected part (Tarjan 1972); a class needs only lower or equal
     ones.
     """
-    successors = [sorted({d for node in group for d in node.kids}) for group in nodes]
-    return strong(successors)
+    return strong([list({d for node in group for d in node.kids}) for group in nodes])
 
 
 def strong(successors: Sequence[Sequence[int]]) -> list[int]:
     """Tarjan's algorithm without recursion, for any graph given by successor lists."""
-    index = [-1] * len(successors)
-    low = [0] * len(successors)
+    index = [0] * len(successors)
     part = [-1] * len(successors)
-    stack: list[int] = []
+    low = [0] * len(successors)
+    rest = [iter(fresh) for fresh in successors]
+    open_: list[int] = []
     count = parts = 0
     for start in range(len(successors)):
-        if index[start] >= 0:
-            continue
-        index[start] = low[start] = count
-        count += 1
-        stack.append(start)
-        walk: list[tuple[int, Iterator[int]]] = [(start, iter(successors[start]))]
+        walk = [] if index[start] else [start]
         while walk:
-            c, rest = walk[-1]
-            fresh = next((d for d in rest if _relax(d, c, index, low, part)), -1)
-            if fresh >= 0:
-                index[fresh] = low[fresh] = count
+            c = walk[-1]
+            if not index[c]:
                 count += 1
-                stack.append(fresh)
-                walk.append((fresh, iter(successors[fresh])))
-                continue
-            walk.pop()
-            if walk:
-                low[walk[-1][0]] = min(low[walk[-1][0]], low[c])
-            if low[c] == index[c]:
-                _close(c, stack, part, parts)
-                parts += 1
+                index[c] = low[c] = count
+                open_.append(c)
+            for d in rest[c]:
+                if not index[d]:
+                    walk.append(d)
+                    break
+                if part[d] < 0 and low[d] < low[c]:
+                    low[c] = low[d]
+            else:
+                walk.pop()
+                if low[c] == index[c]:
+                    _close(c, open_, part, parts)
+                    parts += 1
+                elif low[c] < low[walk[-1]]:
+                    low[walk[-1]] = low[c]
     return part
-
-
-def _relax(d: int, c: int, index: Sequence[int], low: list[int], part: Sequence[int]) -> bool:
-    """Whether d is unvisited; otherwise lower c's link if d is still open."""
-    if index[d] < 0:
-        return True
-    if part[d] < 0:
-        low[c] = min(low[c], index[d])
-    return False
 
 
 def _close(c: int, stack: list[int], part: list[int], number: int) -> None:

@@ -12,6 +12,7 @@ from saturate.extract.clock import Clock, Stopwatch, TimeUp
 from saturate.extract.extraction import Extraction, cheapest, extraction
 from saturate.extract.must import members
 from saturate.extract.problem import Problem, problem
+from saturate.extract.reduce import Reduced, contracted
 from saturate.extract.tree import bottom_up, original
 
 SET_BYTES = 200_000_000
@@ -21,35 +22,40 @@ RESTARTS = 4
 class _Sets:
     """For every settled class the shared classes under it, as bits of one int, and what they cost.
 
-    Only a class with several users gets a bit: any other is under c exactly when its user is, so its cost is
-    carried by the user. A chain therefore needs no bits and stays linear. When the sets outgrow `SET_BYTES`,
-    later classes count shared parts twice, as trees do.
+    Only a class with several users and a cost gets a bit: any other is under c exactly when its user is, so
+    its cost is carried by the user. A chain therefore needs no bits and stays linear. When the sets outgrow
+    `SET_BYTES`, later classes count shared parts twice, as trees do.
     """
 
-    def __init__(self, instance: Problem, users: Sequence[Sequence[tuple[int, int]]]) -> None:
-        count = len(instance.nodes)
-        self.shared = [len(group) > 1 for group in users]
+    def __init__(self, shared: Sequence[bool]) -> None:
+        count = len(shared)
+        self.shared = shared
         self.below = [0] * count
         self.below_cost = [0.0] * count
         self.private = [0.0] * count
         self.weights: list[float] = []
+        self.known: dict[int, float] = {}
         self.bytes = 0
 
     def join(self, kids: Sequence[int]) -> tuple[int, float, float]:
         """(set, its cost, cost carried outside the set) of what these classes need together."""
         if not kids:
             return 0, 0.0, 0.0
-        below, cost = self.below[kids[0]], self.below_cost[kids[0]]
+        first = kids[0]
+        below, cost, private = self.below[first], self.below_cost[first], self.private[first]
         for d in kids[1:]:
-            fresh = self.below[d] & ~below
-            cost += self.below_cost[d] if fresh == self.below[d] else self._weight(fresh)
-            below |= fresh
-        return below, cost, sum(self.private[d] for d in kids)
+            private += self.private[d]
+            more = self.below[d]
+            fresh = more & ~below
+            if fresh:
+                cost += self.below_cost[d] if fresh == more else self._weight(fresh)
+                below |= fresh
+        return below, cost, private
 
     def settle(self, c: int, cost: float, kids: Sequence[int]) -> None:
         below, below_cost, private = self.join(kids)
         private += cost
-        if self.shared[c] and self.bytes < SET_BYTES:
+        if private and self.shared[c] and self.bytes < SET_BYTES:
             below |= 1 << len(self.weights)
             self.weights.append(private)
             below_cost += private
@@ -58,40 +64,43 @@ class _Sets:
         self.bytes += below.bit_length() >> 3
 
     def _weight(self, bits: int) -> float:
-        return sum([self.weights[i] for i in members(bits, len(self.weights))])
+        """The cost of a set; what two classes share often comes again, so it is kept."""
+        weight = self.known.get(bits)
+        if weight is None:
+            weight = sum([self.weights[i] for i in members(bits, len(self.weights))])
+            if self.bytes < SET_BYTES:
+                self.known[bits] = weight
+                self.bytes += bits.bit_length() >> 3
+        return weight
 
 
 def by_sets(
-    instance: Problem, costs: Sequence[Sequence[float]] | None = None, clock: Clock | None = None
+    instance: Problem, costs: Sequence[float] | None = None, clock: Clock | None = None
 ) -> dict[int, int]:
     """As `bottom_up`, with the cost of the union of the children's sets in place of the sum of their
-    costs.
+    costs. Raises TimeUp where the clock is over.
     """
-    users = instance.users
-    waiting = [[len(node.kids) for node in group] for group in instance.nodes]
-    own = [[node.cost for node in group] for group in instance.nodes] if costs is None else costs
-    heap = [
-        (own[c][i], c, i)
-        for c, group in enumerate(instance.nodes)
-        for i, node in enumerate(group)
-        if not node.kids
-    ]
+    flat = instance.flat
+    owner, kids, above, waiting = flat.owner, flat.kids, flat.above, flat.arity.copy()
+    own = flat.costs if costs is None else costs
+    heap = [(own[v], v) for v, count in enumerate(waiting) if not count]
     heapq.heapify(heap)
-    sets = _Sets(instance, users)
+    sets = _Sets([len(users) > 1 for users in above])
     settled: dict[int, int] = {}
     while heap:
-        _, c, i = heapq.heappop(heap)
+        _, v = heapq.heappop(heap)
+        c = owner[v]
         if c in settled:
             continue
         if clock is not None and len(settled) % 256 == 0:
             clock.check()
-        settled[c] = i
-        sets.settle(c, own[c][i], instance.nodes[c][i].kids)
-        for user, j in users[c]:
-            waiting[user][j] -= 1
-            if waiting[user][j] == 0 and user not in settled:
-                _, below_cost, private = sets.join(instance.nodes[user][j].kids)
-                heapq.heappush(heap, (own[user][j] + below_cost + private, user, j))
+        settled[c] = v - flat.first[c]
+        sets.settle(c, own[v], kids[v])
+        for user in above[c]:
+            waiting[user] -= 1
+            if not waiting[user] and owner[user] not in settled:
+                _, below_cost, private = sets.join(kids[user])
+                heapq.heappush(heap, (own[user] + below_cost + private, user))
     return settled
 
 
@@ -114,7 +123,9 @@ def greedy(
     best = cheapest(classes, [original(instance, bottom_up(instance)), *([warm] if warm is not None else [])])
     watch.begin("sets")
     with suppress(TimeUp):
-        for choice in restarts(instance, seed, clock, RESTARTS if work is None else work):
+        start = contracted(instance, clock)
+        clock.check()
+        for choice in restarts(start, seed, clock, RESTARTS if work is None else work):
             best = cheapest(classes, [best, choice])
             if seconds is not None and clock.elapsed() > seconds / 2:
                 break
@@ -128,14 +139,15 @@ def greedy(
     )
 
 
-def restarts(instance: Problem, seed: int, clock: Clock, count: int = RESTARTS) -> Iterator[dict[int, int]]:
+def restarts(start: Reduced, seed: int, clock: Clock, count: int = RESTARTS) -> Iterator[dict[int, int]]:
     """Choices by sets (class → user's index), first under the costs as they are, then `count` times
     shaken. Raises TimeUp where the clock is over.
     """
     random_ = random.Random(seed)
     for attempt in range(1 + count):
-        yield original(instance, by_sets(instance, _shaken(instance, random_) if attempt else None, clock))
+        costs = _shaken(start.problem, random_) if attempt else None
+        yield start.lift(original(start.problem, by_sets(start.problem, costs, clock)))
 
 
-def _shaken(instance: Problem, random_: random.Random) -> list[list[float]]:
-    return [[node.cost * random_.uniform(0.8, 1.25) for node in group] for group in instance.nodes]
+def _shaken(instance: Problem, random_: random.Random) -> list[float]:
+    return [cost * random_.uniform(0.8, 1.25) for cost in instance.flat.costs]

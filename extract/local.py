@@ -6,7 +6,7 @@ Deterministic.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from saturate.extract.clock import Clock
 from saturate.extract.problem import Problem
@@ -23,7 +23,6 @@ class Solution:
 
     def __init__(self, instance: Problem, choice: Mapping[int, int]) -> None:
         self.problem = instance
-        self.users = instance.users
         self.cyclic = instance.cyclic
         self.spare = dict(choice)
         self.choice: dict[int, int] = {}
@@ -159,42 +158,27 @@ def _reprice(solution: Solution) -> list[float]:
     """The cheapest tree for each class where what is needed already is free; those trees become the
     spares.
     """
-    nodes, users = solution.problem.nodes, solution.users
-    extra = [0.0] * len(nodes)
-    waiting = [[len(node.kids) for node in group] for group in nodes]
-    total = [[node.cost for node in group] for group in nodes]
+    flat = solution.problem.flat
+    owner, above, total = flat.owner, flat.above, flat.costs.copy()
+    extra = [0.0] * len(solution.problem.nodes)
     settled = set(solution.choice)
-    heap = [
-        (node.cost, c, i)
-        for c, group in enumerate(nodes)
-        if c not in settled
-        for i, node in enumerate(group)
-        if not node.kids
-    ]
-    for d in sorted(settled):
-        _settle(d, 0.0, users, waiting, total, settled, heap)
+    waiting = flat.arity.copy()
+    for d in settled:
+        for user in above[d]:
+            waiting[user] -= 1
+    heap = [(total[v], v) for v, count in enumerate(waiting) if not count and owner[v] not in settled]
     heapq.heapify(heap)
     while heap:
-        value, c, i = heapq.heappop(heap)
-        if c not in settled:
-            settled.add(c)
-            extra[c] = value
-            solution.spare[c] = i
-            _settle(c, value, users, waiting, total, settled, heap)
+        value, v = heapq.heappop(heap)
+        c = owner[v]
+        if c in settled:
+            continue
+        settled.add(c)
+        extra[c] = value
+        solution.spare[c] = v - flat.first[c]
+        for user in above[c]:
+            total[user] += value
+            waiting[user] -= 1
+            if not waiting[user] and owner[user] not in settled:
+                heapq.heappush(heap, (total[user], user))
     return extra
-
-
-def _settle(
-    d: int,
-    value: float,
-    users: Sequence[Sequence[tuple[int, int]]],
-    waiting: Sequence[list[int]],
-    total: Sequence[list[float]],
-    settled: set[int],
-    heap: list[tuple[float, int, int]],
-) -> None:
-    for c, i in users[d]:
-        total[c][i] += value
-        waiting[c][i] -= 1
-        if waiting[c][i] == 0 and c not in settled:
-            heapq.heappush(heap, (total[c][i], c, i))

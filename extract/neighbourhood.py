@@ -139,7 +139,7 @@ def _solve(around: Neighbourhoods, free: set[int], clock: Clock) -> tuple[dict[i
     number = {c: k for k, c in enumerate(names)}
     now = {number[c]: i for c, i in around.solution.choice.items() if c in number}
     upper = sum(sub_node.cost for k, i in now.items() for sub_node in sub.nodes[k] if sub_node.origin == i)
-    small = reduced(contracted(sub), upper, clock, rounds=1)
+    small = reduced(contracted(sub, clock), upper, clock, rounds=1)
     found: dict[int, int] = {}
     closed = True
     hint = small.restrict(now)

@@ -11,21 +11,17 @@ from saturate.extract import solver
 from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock, Stopwatch, TimeUp
 from saturate.extract.extraction import Extraction, extraction, ordered, price
-from saturate.extract.greedy import by_sets, restarts
+from saturate.extract.greedy import RESTARTS, restarts
 from saturate.extract.local import exchanges
 from saturate.extract.model import Model, model, split
 from saturate.extract.problem import Problem, problem
 from saturate.extract.reduce import Reduced, contracted, reduced
 from saturate.extract.tree import bottom_up, original
 
-PREPARING = 0.6
-"""Of a limit in seconds, for what comes before the parts, so that the restarts have their turn."""
 POLISHING = 0.3
-"""Of that, for the first exchanges."""
-RESTARTED = 6
-"""The restarts take the time of so many greedy answers; it is kept for them."""
-RESTARTING, COUNTED_RESTARTING = 0.7, 0.25
-"""Of what is left, for the restarts: with a limit in seconds, and with counted work."""
+"""Of a limit in seconds, for the first exchanges."""
+KEPT = 3.0
+"""So many times as long as the first check takes is kept for the last one."""
 
 
 @dataclass
@@ -73,7 +69,6 @@ class Search:
         self.cost = price(classes, self.best)
         self.bound = 0.0
         self.bound_by = "costs are not negative"
-        self.set_seconds = 0.0
         if warm is not None:
             self.offer(warm, "warm start")
 
@@ -87,8 +82,8 @@ class Search:
     def run(self, first: Sequence[Stage], later: Sequence[Stage] = ()) -> None:
         """All stages within the clock; whatever ends it, `best` and `bound` hold.
 
-        What `first` leaves open goes through the restarts of `greedy` and through `later`: so with `later`
-        the answer costs no more than that of `greedy`, where the limit leaves time for the restarts.
+        With `later`, the restarts of `greedy` come first, for as long as `greedy` gives them: so the answer
+        costs no more than that.
         """
         collecting = gc.isenabled()
         gc.disable()
@@ -103,35 +98,36 @@ class Search:
                 gc.enable()
 
     def _run(self, first: Sequence[Stage], later: Sequence[Stage]) -> None:
-        share = PREPARING if later and self.clock.seconds is not None else 1.0
-        try:
-            with self.clock.within(share) as clock:
-                small = self._smaller(clock)
-        except TimeUp:
-            if later and not self.clock.over():
-                self._restart(self.clock, None)
-            raise
+        self.clock.spend(4 * sum(map(len, self.instance.nodes)))
+        self.watch.begin("reductions")
+        start = contracted(self.instance, self.clock)
+        self.clock.check()
+        self.watch.begin("greedy")
+        self._greedy(start, RESTARTS if later else 0)
+        small = self._smaller(start)
         self._solve(small, first, later)
 
-    def _smaller(self, clock: Clock) -> Reduced:
-        """The problem after a greedy answer, exchanges and all reductions."""
-        clock.spend(4 * sum(map(len, self.instance.nodes)))
-        self.watch.begin("reductions")
-        start = contracted(self.instance)
-        clock.check()
-        self.watch.begin("greedy")
-        before = clock.elapsed()
-        greedy = by_sets(start.problem, clock=clock)
-        self.set_seconds = clock.elapsed() - before
-        self.offer(start.lift(original(start.problem, greedy)), "greedy")
+    def _greedy(self, start: Reduced, count: int) -> None:
+        """Choices by sets, as many as `greedy` makes; where work is counted, its end does not end them."""
+        size = sum([len(node.kids) + 1 for group in start.problem.nodes for node in group])
+        clock = self.clock if self.clock.seconds is not None else Clock(None)
+        for choice in restarts(start, self.seed, clock, count):
+            self.offer(choice, "greedy")
+            self.clock.spend(size)
+            if self.clock.seconds is not None and self.clock.elapsed() > self.clock.seconds / 2:
+                break
+
+    def _smaller(self, start: Reduced) -> Reduced:
+        """The problem after exchanges and all reductions."""
+        self.clock.check()
         self.watch.begin("exchanges")
-        with clock.within(POLISHING if clock.seconds is not None else 1.0) as part:
+        with self.clock.within(POLISHING if self.clock.seconds is not None else 1.0) as part:
             self._polish(start, part)
-        clock.check()
+        self.clock.check()
         self.watch.begin("reductions")
-        small = reduced(start, self.cost, clock)
+        small = reduced(start, self.cost, self.clock)
         self.raise_bound(small.lower_bound, "classes that every extraction contains")
-        clock.check(4 * sum(map(len, small.problem.nodes)))
+        self.clock.check(4 * sum(map(len, small.problem.nodes)))
         return small
 
     def _polish(self, start: Reduced, clock: Clock) -> None:
@@ -154,20 +150,12 @@ class Search:
             self.bound, self.bound_by = bound, who
 
     def _solve(self, small: Reduced, first: Sequence[Stage], later: Sequence[Stage]) -> None:
-        """The stages on each part; before the later ones the whole starts again from greedy answers."""
+        """The stages on each part; what is known at the end counts, whatever ends them."""
         parts = self._parts(small)
         open_ = [part for part in parts if not part.closed]
         try:
-            kept = min(0.5, RESTARTED * self.set_seconds / max(self.clock.left(), 1e-9)) if later else 0.0
-            with self.clock.within(1.0 - kept) as clock:
-                self._through(open_, first, clock)
-            if later and not all(part.closed for part in parts) and not self.clock.over():
-                self._join(small, parts, open_)
-                with self.clock.within(
-                    RESTARTING if self.clock.work is None else COUNTED_RESTARTING
-                ) as clock:
-                    self._restart(clock, lambda: self._share_out(small, open_))
-                self._through(open_, later, self.clock)
+            self._through(open_, first, self.clock)
+            self._through(open_, later, self.clock)
         finally:
             self._join(small, parts, open_)
 
@@ -181,19 +169,6 @@ class Search:
                     with suppress(TimeUp), clock.within(1.0 / (len(todo) - k)) as mine:
                         stage(part, mine, self.seed)
 
-    def _restart(self, clock: Clock, better: Callable[[], None] | None) -> None:
-        """The restarts of `greedy`; `better` is called after one that is cheaper than all before."""
-        self.watch.begin("greedy")
-        size = sum(len(node.kids) + 1 for group in self.instance.nodes for node in group)
-        for choice in restarts(self.instance, self.seed, self.clock):
-            before = self.cost
-            self.offer(choice, "greedy restarts")
-            if self.cost < before and better is not None:
-                better()
-            clock.spend(size)
-            if clock.over():
-                break
-
     def _join(self, small: Reduced, parts: Sequence[Part], open_: Sequence[Part]) -> None:
         """Take what the parts know together; `open_` are those that were not closed by the reductions."""
         self.watch.begin("check")
@@ -201,13 +176,6 @@ class Search:
         self.offer(small.lift(whole), _names(part.found_by for part in open_))
         if parts:
             self.raise_bound(sum(part.bound for part in parts), _names(part.bound_by for part in open_))
-
-    def _share_out(self, small: Reduced, open_: Sequence[Part]) -> None:
-        """Give each part what the best choice of the whole has there, where that is cheaper."""
-        start = small.restrict(self.best)
-        for part in open_:
-            choice = _share(part.model.problem, part.classes, start)
-            part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), self.found_by)
 
     def _parts(self, small: Reduced) -> list[Part]:
         start = small.restrict(self.best)
@@ -233,12 +201,14 @@ class Search:
 
 def _share(piece: Problem, classes: Sequence[int], start: Mapping[int, int]) -> dict[int, int]:
     """What a choice of the whole (class → user's index) is in a part, trees where it says nothing."""
-    choice = dict(bottom_up(piece)) | {
+    choice = {
         k: i
         for k, c in enumerate(classes)
         for i, node in enumerate(piece.nodes[k])
         if node.origin == start.get(c)
     }
+    if len(choice) < len(classes):
+        choice = bottom_up(piece) | choice
     return needed_only(piece, choice)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from saturate.errors import ExtractionError
@@ -22,6 +23,25 @@ class Alternative(NamedTuple):
     origin: int
 
 
+class Flat:
+    """The nodes of all classes in one row, so that a walk over them needs one number for each.
+
+    `owner[v]` is the class of node v and `first[c]` the number of the first node of c; `above[d]` are the
+    nodes that need class d.
+    """
+
+    def __init__(self, nodes: Sequence[Sequence[Alternative]]) -> None:
+        self.owner = [c for c, group in enumerate(nodes) for _ in group]
+        self.first = [0, *accumulate(map(len, nodes))]
+        self.kids = [node.kids for group in nodes for node in group]
+        self.costs = [node.cost for group in nodes for node in group]
+        self.arity = list(map(len, self.kids))
+        self.above: list[list[int]] = [[] for _ in nodes]
+        for v, kids in enumerate(self.kids):
+            for d in kids:
+                self.above[d].append(v)
+
+
 @dataclass(frozen=True)
 class Problem:
     """`nodes[c]` may be empty: then c is needed by nothing. Class numbers are the user's."""
@@ -30,14 +50,9 @@ class Problem:
     roots: tuple[int, ...]
 
     @cached_property
-    def users(self) -> Sequence[Sequence[tuple[int, int]]]:
-        """For each class the (class, position) of the nodes that need it."""
-        users: list[list[tuple[int, int]]] = [[] for _ in self.nodes]
-        for c, group in enumerate(self.nodes):
-            for i, node in enumerate(group):
-                for d in node.kids:
-                    users[d].append((c, i))
-        return users
+    def flat(self) -> Flat:
+        """The nodes of all classes in one row."""
+        return Flat(self.nodes)
 
     @cached_property
     def part(self) -> Sequence[int]:
@@ -85,23 +100,20 @@ def founded_order(nodes: Sequence[Sequence[Alternative]]) -> list[int]:
     """The extractable classes, each after all children of some node of it: a least fixed point, in linear
     time.
     """
+    flat = Flat(nodes)
+    owner, waiting = flat.owner, flat.arity
     founded = [False] * len(nodes)
-    users: list[list[tuple[int, int]]] = [[] for _ in nodes]
-    waiting = [[len(node.kids) for node in group] for group in nodes]
     order: list[int] = []
-    for c, group in enumerate(nodes):
-        for i, node in enumerate(group):
-            for d in node.kids:
-                users[d].append((c, i))
-            if not node.kids and not founded[c]:
-                founded[c] = True
-                order.append(c)
+    for v, count in enumerate(waiting):
+        if not count and not founded[owner[v]]:
+            founded[owner[v]] = True
+            order.append(owner[v])
     for ready in order:
-        for c, i in users[ready]:
-            waiting[c][i] -= 1
-            if waiting[c][i] == 0 and not founded[c]:
-                founded[c] = True
-                order.append(c)
+        for user in flat.above[ready]:
+            waiting[user] -= 1
+            if not waiting[user] and not founded[owner[user]]:
+                founded[owner[user]] = True
+                order.append(owner[user])
     return order
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from saturate.extract.clock import Clock, TimeUp
-from saturate.extract.cycles import components
-from saturate.extract.must import MOST_CLASSES, MustSets, members, must_sets
-from saturate.extract.problem import Alternative, Problem, extractable, reachable
+from saturate.extract.dominance import Dominated, larger, useless
+from saturate.extract.must import MOST_CLASSES, MustSets, Weights, must_sets
+from saturate.extract.problem import Alternative, Problem, founded_order, reachable
 
 ROUNDS = 8
 WORTHWHILE = 0.97
-COMPARED = 400
+BATCH = 256
+"""Sets that are weighed at a time."""
+MOST_COPIED = 64
+"""Edges that putting a class into its users may add, and children that it may have there."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,17 @@ class Reduced:
         return moved
 
 
-def contracted(instance: Problem) -> Reduced:
-    """Only what is quick: equal or larger nodes beside smaller ones, and classes that need no choice."""
+def contracted(instance: Problem, clock: Clock) -> Reduced:
+    """Only what is quick: equal or larger nodes beside smaller ones, and classes that need no choice.
+
+    Less of it where the clock ends.
+    """
     state = _State(Reduced(instance, {}, [], 0.0), float("inf"))
-    state.drop_larger()
-    state.contract()
-    state.drop_larger()
+    with suppress(TimeUp):
+        state.drop_larger(clock)
     state.clean()
+    with suppress(TimeUp):
+        state.drop_larger(clock)
     return state.result()
 
 
@@ -82,6 +89,9 @@ class _State:
         self.fixed = dict(start.fixed)
         self.swaps = list(start.swaps)
         self.bound = start.lower_bound
+        self.must: MustSets | None = None
+        self.always = set(self.roots)
+        self.compared: dict[int, tuple[Sequence[Alternative], int]] = {}
 
     def result(self) -> Reduced:
         return Reduced(Problem(self.nodes, self.roots), self.fixed, self.swaps, self.bound)
@@ -95,143 +105,176 @@ class _State:
     def round(self, clock: Clock) -> bool:
         """One pass of all the reductions; whether it became so much smaller that another pays."""
         before = self.size()
-        must = must_sets(Problem(self.nodes, self.roots), clock)
-        needed = must.under(self.roots)
-        self._drop_cyclic(must)
-        clock.check()
+        instance = Problem(self.nodes, self.roots)
+        must = must_sets(instance, clock, self.must)
+        self.must = MustSets(must.rank, must.order, ())
+        needed, known = must.under(self.roots), self.always
         self.roots = tuple(sorted(must.members(needed)))
-        part = components(self.nodes)
-        self._prune_by_bound(must, needed, clock)
-        self._drop_dominated(must, part, clock)
-        self._cut_edges_to_roots(part)
-        self.contract()
+        self.always = set(self.roots)
+        self._drop(must, needed, known, instance.part, clock)
+        self._cut_edges_to_roots(instance.part)
         self.clean()
         return sum(self.size()) < WORTHWHILE * sum(before)
 
-    def _drop_cyclic(self, must: MustSets) -> None:
-        for c in self.live():
-            bit = 1 << must.rank[c]
-            kept = [node for node in self.nodes[c] if not must.under(node.kids) & bit]
-            if len(kept) < len(self.nodes[c]):
-                self.nodes[c] = kept
+    def _drop(self, must: MustSets, needed: int, known: set[int], part: Sequence[int], clock: Clock) -> None:
+        """Nodes that are necessarily cyclic, too dear, or dominated, class by class.
 
-    def _prune_by_bound(self, must: MustSets, needed: int, clock: Clock) -> None:
-        """A node is useless where it, what comes with it, and what every extraction has, cost more than
-        `upper`.
-
-        The sum over its children bounds what comes with it, and mostly shows without the union that it may
-        stay.
+        Dominance is looked for again where a node of the class, what it has, or its being needed (`known`
+        were before) changed.
         """
-        least = np.array([min(node.cost for node in self.nodes[c]) for c in must.order])
-        self.bound = max(self.bound, _weight(least, needed))
-        slack = self.upper * (1 + 1e-9) - self.bound
-        extra: dict[int, float] = {}
+        least = np.array([min([node.cost for node in self.nodes[c]], default=0.0) for c in must.order])
+        always = must.flags(needed)
+        self.bound = max(self.bound, float(least[always].sum()))
+        rest = Weights(least, needed)
+        extra = self._extra(must, rest, clock)
+        base = np.where(always, least, 0.0).tolist()
+        fresh = set(self.roots) - known
         for c in self.live():
-            group = self.nodes[c]
-            if len(group) == 1:
+            if len(self.nodes[c]) == 1:
                 continue
             clock.check()
-            base = least[must.rank[c]] if must.holds(needed, c) else 0.0
-            for node in group:
-                for d in node.kids:
-                    if d not in extra:
-                        extra[d] = _weight(least, must.sets[d] & ~needed)
-            self.nodes[c] = [
-                node
-                for node in group
-                if node.cost - base + sum([extra[d] for d in node.kids]) <= slack
-                or node.cost - base + _weight(least, must.under(node.kids) & ~needed) <= slack
-            ]
+            slack = self.upper * (1 + 1e-9) - self.bound + base[must.rank[c]]
+            has = self._drop_costly(c, must, slack, rest, extra)
+            group, seen = self.nodes[c], hash(tuple(has))
+            same = self.compared.get(c) == (group, seen)
+            if not same or any(not fresh.isdisjoint(node.kids) for node in group):
+                has = self._drop_dominated(c, must, has, part)
+                self.compared[c] = self.nodes[c], seen if len(has) == len(group) else hash(tuple(has))
 
-    def _drop_dominated(self, must: MustSets, part: Sequence[int], clock: Clock) -> None:
+    def _drop_costly(
+        self, c: int, must: MustSets, slack: float, rest: Weights, extra: Mapping[int, float]
+    ) -> list[int]:
+        """Nodes of c that need c, or cost more than `slack` with what comes with them; what the others
+        have.
+        """
+        group = self.nodes[c]
+        has = [must.under(node.kids) for node in group]
+        own = 1 << must.rank[c]
+        out = [bool(bits & own) for bits in has]
+        dear = [
+            k
+            for k, node in enumerate(group)
+            if not out[k] and node.cost + sum([extra[d] for d in node.kids]) > slack
+        ]
+        together = rest.of([has[k] for k in dear]) if dear else []
+        for k, weight in zip(dear, together, strict=True):
+            out[k] = group[k].cost + weight > slack
+        if any(out):
+            self.nodes[c] = [node for k, node in enumerate(group) if not out[k]]
+            has = [bits for k, bits in enumerate(has) if not out[k]]
+        return has
+
+    def _drop_dominated(self, c: int, must: MustSets, has: list[int], part: Sequence[int]) -> list[int]:
         """n' makes n useless where it costs no more and needs only what n needs anyway, or roots not
-        above it.
+        above it; what the others have.
         """
-        always = [False] * len(self.nodes)
-        for c in self.roots:
-            always[c] = True
-        for c in self.live():
-            if len(self.nodes[c]) == 1:
-                continue
-            clock.check()
-            group = sorted(self.nodes[c], key=lambda node: (node.cost, len(node.kids), node.origin))
-            wants = [
-                sum(1 << must.rank[d] for d in node.kids if not (always[d] and part[d] != part[c]))
-                for node in group
-            ]
-            kept: list[int] = []
-            for i, node in enumerate(group):
-                allowed = ~must.under(node.kids)
-                by = next((k for k in kept[:COMPARED] if not wants[k] & allowed), None)
-                if by is None:
-                    kept.append(i)
-                else:
-                    self.swaps.append((c, node.origin, group[by].origin))
-            if len(kept) < len(group):
-                self.nodes[c] = sorted((group[k] for k in kept), key=lambda node: node.origin)
+        group, always = self.nodes[c], self.always
+        wants = [
+            sum([1 << must.rank[d] for d in node.kids if d not in always or part[d] == part[c]])
+            for node in group
+        ]
+        gone = self._keep(c, useless(group, wants, has))
+        return [bits for k, bits in enumerate(has) if k not in gone] if gone else has
 
-    def drop_larger(self) -> None:
+    def _extra(self, must: MustSets, rest: Weights, clock: Clock) -> dict[int, float]:
+        """For each child of a node that may go: what comes with it beyond what every extraction has.
+
+        The sum over a node's children bounds what comes with the node, and mostly shows without the union
+        that it may stay.
+        """
+        asked = list(
+            dict.fromkeys(d for group in self.nodes if len(group) > 1 for node in group for d in node.kids)
+        )
+        found: dict[int, float] = {}
+        for start in range(0, len(asked), BATCH):
+            clock.check()
+            some = asked[start : start + BATCH]
+            found.update(zip(some, rest.of([must.sets[d] for d in some]), strict=True))
+        return found
+
+    def drop_larger(self, clock: Clock) -> None:
         """A node is useless beside one that costs no more and needs a subset."""
-        for c in self.live():
-            if len(self.nodes[c]) == 1:
-                continue
-            group = sorted(self.nodes[c], key=lambda node: (node.cost, len(node.kids), node.origin))
-            kept: list[tuple[Alternative, frozenset[int]]] = []
-            for node in group:
-                wants = frozenset(node.kids)
-                by = next((other for other, needs in kept[:COMPARED] if needs <= wants), None)
-                if by is None:
-                    kept.append((node, wants))
-                else:
-                    self.swaps.append((c, node.origin, by.origin))
-            if len(kept) < len(group):
-                self.nodes[c] = sorted([node for node, _ in kept], key=lambda node: node.origin)
+        for k, c in enumerate(self.live()):
+            if k % 64 == 0:
+                clock.check()
+            if len(self.nodes[c]) > 1:
+                self._keep(c, larger(self.nodes[c]))
+
+    def _keep(self, c: int, dominated: Dominated) -> set[int]:
+        """Leave c the nodes that are not dominated, and remember who takes the place of whom; who is gone."""
+        group = self.nodes[c]
+        self.swaps += [(c, group[k].origin, group[by].origin) for k, by in dominated]
+        gone = {k for k, _ in dominated}
+        if gone:
+            self.nodes[c] = [node for k, node in enumerate(group) if k not in gone]
+        return gone
 
     def _cut_edges_to_roots(self, part: Sequence[int]) -> None:
         """A root that cannot reach back is needed anyway: its users need not ask for it."""
-        always = set(self.roots)
+        always = self.always
         for c in self.live():
+            if all(always.isdisjoint(node.kids) for node in self.nodes[c]):
+                continue
             self.nodes[c] = [
-                Alternative(node.cost, kids, node.origin)
-                if len(kids := tuple(d for d in node.kids if d not in always or part[d] == part[c]))
-                < len(node.kids)
-                else node
+                Alternative(
+                    node.cost,
+                    tuple([d for d in node.kids if d not in always or part[d] == part[c]]),
+                    node.origin,
+                )
                 for node in self.nodes[c]
             ]
 
-    def contract(self) -> None:
-        """Put a class of one node into its users, where it is free or has one user."""
-        users: list[list[int]] = [[] for _ in self.nodes]
-        for c in self.live():
-            for node in self.nodes[c]:
-                for d in node.kids:
-                    users[d].append(c)
-        roots = set(self.roots)
-        for d in self.live():
-            group = self.nodes[d]
-            if d in roots or len(group) != 1 or not (group[0].cost == 0 or len(users[d]) == 1):
-                continue
-            for c in dict.fromkeys(users[d]):
-                self.nodes[c] = [_absorb(node, d, group[0]) for node in self.nodes[c]]
-                self.nodes[c] = [node for node in self.nodes[c] if c not in node.kids]
-                for e in group[0].kids:
-                    users[e].append(c)
-            self.fixed[d] = group[0].origin
-            self.nodes[d] = ()
-
     def clean(self) -> None:
-        founded = extractable(self.nodes)
-        kept = [[node for node in group if all(founded[d] for d in node.kids)] for group in self.nodes]
-        self.nodes = reachable(kept, self.roots)
+        """Leave out what nothing finite or no root reaches, and put classes that need no choice into their
+        users.
+        """
+        order = founded_order(self.nodes)
+        founded = set(order)
+        for c in self.live():
+            group = self.nodes[c]
+            if not all([founded.issuperset(node.kids) for node in group]):
+                self.nodes[c] = [node for node in group if founded.issuperset(node.kids)]
+        self._contract(order)
+        self.nodes = reachable(self.nodes, self.roots)
+
+    def _contract(self, order: Sequence[int]) -> None:
+        """Put a class of one node into its users, where it is free or has one user.
+
+        In an order in which a class of one node stands after its children, so that each is put into its users
+        once. Not where that would copy many edges.
+        """
+        users = [0] * len(self.nodes)
+        for group in self.nodes:
+            for node in group:
+                for d in node.kids:
+                    users[d] += 1
+        gone: dict[int, Alternative] = {}
+        for d in order:
+            group = self.nodes[d]
+            if len(group) != 1 or d in self.always:
+                continue
+            node = _absorb(group[0], gone)
+            if node.cost == 0 or users[d] == 1:
+                more = (users[d] - 1) * (len(node.kids) - 1)
+                if more > MOST_COPIED or len(node.kids) > MOST_COPIED:
+                    continue
+                gone[d] = node
+                for e in node.kids:
+                    users[e] += users[d] - 1
+        for c, group in enumerate(self.nodes):
+            if c in gone:
+                self.fixed[c] = gone[c].origin
+                self.nodes[c] = ()
+            elif gone and any(d in gone for node in group for d in node.kids):
+                absorbed = [_absorb(node, gone) for node in group]
+                self.nodes[c] = [node for node in absorbed if c not in node.kids]
 
 
-def _absorb(node: Alternative, d: int, single: Alternative) -> Alternative:
-    if d not in node.kids:
+def _absorb(node: Alternative, gone: Mapping[int, Alternative]) -> Alternative:
+    """The node with the classes that are gone replaced by what their nodes need and cost."""
+    below = [gone[d] for d in node.kids if d in gone]
+    if not below:
         return node
-    kids = tuple(sorted({*node.kids, *single.kids} - {d}))
-    return Alternative(node.cost + single.cost, kids, node.origin)
-
-
-def _weight(least: NDArray[np.float64], bits: int) -> float:
-    """The cost of a set of classes, each at its cheapest node."""
-    return float(least[members(bits, len(least))].sum()) if bits else 0.0
+    kids = {d for d in node.kids if d not in gone}.union(*(other.kids for other in below))
+    cost = node.cost + sum([other.cost for other in below])
+    return Alternative(cost, tuple(sorted(kids)), node.origin)

@@ -17,30 +17,23 @@ def bottom_up(instance: Problem, costs: Sequence[Sequence[float]] | None = None)
     Classes stand in the order they were settled in, children first, so the choice has no cycle even where
     costs are zero. Ties go to the class and node of the lower number. O(edges · log nodes).
     """
-    users = instance.users
-    waiting = [[len(node.kids) for node in group] for group in instance.nodes]
-    total = [
-        [node.cost for node in group] if costs is None else list(costs[c])
-        for c, group in enumerate(instance.nodes)
-    ]
-    heap = [
-        (total[c][i], c, i)
-        for c, group in enumerate(instance.nodes)
-        for i, node in enumerate(group)
-        if not node.kids
-    ]
+    flat = instance.flat
+    owner, above, waiting = flat.owner, flat.above, flat.arity.copy()
+    total = flat.costs.copy() if costs is None else [cost for group in costs for cost in group]
+    heap = [(total[v], v) for v, count in enumerate(waiting) if not count]
     heapq.heapify(heap)
     settled: dict[int, int] = {}
     while heap:
-        value, c, i = heapq.heappop(heap)
+        value, v = heapq.heappop(heap)
+        c = owner[v]
         if c in settled:
             continue
-        settled[c] = i
-        for user, j in users[c]:
-            total[user][j] += value
-            waiting[user][j] -= 1
-            if waiting[user][j] == 0 and user not in settled:
-                heapq.heappush(heap, (total[user][j], user, j))
+        settled[c] = v - flat.first[c]
+        for user in above[c]:
+            total[user] += value
+            waiting[user] -= 1
+            if not waiting[user] and owner[user] not in settled:
+                heapq.heappush(heap, (total[user], user))
     return settled
 
 

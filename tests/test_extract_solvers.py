@@ -94,7 +94,7 @@ def test_reductions_keep_the_optimum_and_the_incumbent(seed: int) -> None:
     whole = problem(classes)
     start = bottom_up(whole)
     upper = Solution(whole, start).cost
-    small = reduced(contracted(whole), upper, Clock(None))
+    small = reduced(contracted(whole, Clock(None)), upper, Clock(None))
     parts = [model(piece) for piece, _ in split(small.problem)]
     assert sum(least_cost(part) for part in parts) == pytest.approx(least_cost(model(whole)))
     assert small.lower_bound <= least_cost(model(whole)) + 1e-9
