@@ -20,7 +20,7 @@ from saturate.extract import EXTRACTORS
 from saturate.facts import FINITE, NONNEG, NONZERO, Facts
 from saturate.improve import STOPPED, Improved, improve
 from saturate.leaf_facts import input_facts
-from saturate.observe import assumptions, observed
+from saturate.observe import assumptions, divisors, observed
 from saturate.op import AnyArray, Type
 from saturate.optimized import Optimized, bound_of
 from saturate.passes.records import ExpansionResult
@@ -29,7 +29,7 @@ from saturate.program import Program
 from saturate.progress import progress
 from saturate.provenance import provenance
 from saturate.reporting import report_of
-from saturate.rules import EXACTNESS, Law
+from saturate.rules import DOMAIN, EXACTNESS, Law
 from saturate.runners import RUNNERS
 from saturate.samples import KINDS, MILD, Sample
 from saturate.samples import samples as draw
@@ -86,7 +86,8 @@ def optimize(
     stood = _given(baseline, known, samples, seed)
     try:
         few = _drawn(baseline, known, seed, 3)
-        given = _facts(baseline, known, few)
+        assume = EXACTNESS.index(exact) >= EXACTNESS.index(DOMAIN)
+        given = _facts(baseline, known, few, assume)
         assumed = tuple(assumptions(baseline, given))
         bound = bound_of(laws)
         measure = partial(_judge, known=known, accuracy=accuracy, given=stood, seed=seed, bound=bound)
@@ -95,13 +96,13 @@ def optimize(
             if len(pieces) > 1:
                 whole = Whole(baseline, given, known.arrays(baseline), few[0].arrays, stood, bound)
                 judged = partial(measure, baseline, kinds=MILD)
-                parts = Piecewise(laws, limits, extractor, accuracy, seed, goal, judged, say)
+                parts = Piecewise(laws, limits, extractor, accuracy, seed, goal, judged, say, assume)
                 found = parts.run(whole, pieces)
                 plain, judge, improved = (found.plain,), found.judge, found.improved
             else:
                 plain = (without_zeros(baseline, given),)
                 judge = measure(baseline, plain, kinds=KINDS)
-                facts = partial(_facts, known=known, samples=few)
+                facts = partial(_facts, known=known, samples=few, assume=assume)
                 improved = (
                     _shared(baseline)
                     if exact == "bitwise"
@@ -210,9 +211,11 @@ def _baseline(known: Signature) -> Program:
     return gradient_program(program, known.wrt, seed="input" if kind.shape else "ones")
 
 
-def _facts(program: Program, known: Signature, samples: Sequence[Sample]) -> dict[str, Facts]:
+def _facts(
+    program: Program, known: Signature, samples: Sequence[Sample], assume: bool = False
+) -> dict[str, Facts]:
     """Inputs are finite by contract unless the example is not, with signs from bounds; what the samples
-    show besides.
+    show besides, and with `assume` what they show of divisors.
     """
     found: dict[str, Facts] = {}
     for given in program.inputs:
@@ -221,7 +224,8 @@ def _facts(program: Program, known: Signature, samples: Sequence[Sample]) -> dic
         if isinstance(example, np.ndarray) and example.dtype.kind == "f" and not np.isfinite(example).all():
             facts -= {FINITE, NONNEG, NONZERO}
         found[given.value] = facts
-    return found | observed(program, found, samples)
+    found |= observed(program, found, samples)
+    return found | divisors(program, found, samples if assume else ())
 
 
 def _judge(
