@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import accumulate
 
 import numpy as np
 
@@ -133,7 +134,8 @@ def law(
     `optimize` tests a law that is not of the catalogue before it uses it, unless it is `unchecked`.
     Raises `LawError` for an unbound variable, a condition on none of the variables, sides with different free
     letters without `narrows=True`, a bare variable on the left, an unknown function, a missing docstring, an
-    unknown class or direction, and a `bounded` law without its `bound` or another law with one.
+    unknown class or direction, egglog text whose parentheses do not match, and a `bounded` law without its
+    `bound` or another law with one.
     """
 
     def declare(function: Callable[..., tuple[Expr, Expr]]) -> Law:
@@ -157,6 +159,7 @@ def law(
         _check_functions(name, left, right)
         _check_sides(name, left, right, variables, narrows)
         _check_conditions(name, where, parameters)
+        _check_parentheses(name, egglog or ())
         code = function.__code__
         theory = function.__module__.rpartition(".")[2]
         return Law(
@@ -207,6 +210,13 @@ def _check_conditions(name: str, where: tuple[Condition, ...], variables: tuple[
             )
         if condition.fact not in FACTS:
             raise LawError(f"law {name} needs facts among {', '.join(FACTS)}; got {condition.fact!r}")
+
+
+def _check_parentheses(name: str, texts: tuple[str, ...]) -> None:
+    for text in texts:
+        depths = list(accumulate((c == "(") - (c == ")") for c in text))
+        if min(depths, default=0) < 0 or (depths and depths[-1] != 0):
+            raise LawError(f"law {name} needs egglog text whose parentheses match, got {text!r}")
 
 
 def _listed(letters: frozenset[str]) -> str:

@@ -163,8 +163,8 @@ def equal_members_count(a: Expr) -> tuple[Expr, Expr]:
     ),
 )  # fmt: skip
 def like_terms_add(a: Expr) -> tuple[Expr, Expr]:
-    """2·a + 3·a = 5·a where a is finite, as 3·a − 2·a needs it."""
-    return const(2) * a + const(3) * a, const(5) * a
+    """3·a − 2·a = a where a is finite."""
+    return const(-2) * a + const(3) * a, a
 
 
 @law(
@@ -177,8 +177,8 @@ def like_terms_add(a: Expr) -> tuple[Expr, Expr]:
     ),
 )  # fmt: skip
 def like_term_without_number(a: Expr) -> tuple[Expr, Expr]:
-    """a + 2·a = 3·a where a is finite, as a − 2·a needs it."""
-    return a + const(2) * a, const(3) * a
+    """a − 2·a = −a where a is finite."""
+    return a + const(-2) * a, const(-1) * a
 
 
 @law(

@@ -133,7 +133,7 @@ def rules(
         str | None,
         typer.Option(metavar="FILE.py", help="Test the laws of this file; if one is wrong, status 1."),
     ] = None,
-    used: Annotated[bool, typer.Option(help="Search the workloads for uses; takes some seconds.")] = True,
+    used: Annotated[bool, typer.Option(help="Optimize the workloads for its uses: half a minute.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """List the laws by theory, show one and where it is used, or test your own."""
@@ -145,7 +145,7 @@ def rules(
         print(catalogue(as_json))
         return
     law = law_named(name)
-    with _waiting("searching the workloads") if used else nullcontext():
+    with _waiting("optimizing the workloads") if used else nullcontext():
         shown = page(law, as_json, used)
     print(shown)
 

@@ -57,7 +57,7 @@ def page(law: Law, as_json: bool, used: bool) -> str:
 def _uses(law: Law) -> tuple[Use, ...]:
     """The law among those that `optimize` admits beside it."""
     most = max(EXACTNESS.index(law.exact), EXACTNESS.index(ROUNDING))
-    return uses([w for w in CATALOGUE if EXACTNESS.index(w.exact) <= most])[law.name]
+    return uses(EXACTNESS[most]).get(law.name, ())
 
 
 def _used(found: tuple[Use, ...]) -> list[str]:
@@ -65,14 +65,11 @@ def _used(found: tuple[Use, ...]) -> list[str]:
     if not found:
         return ["used        in no workload"]
     matches, seconds = sum(u.matches for u in found), sum(u.seconds for u in found)
-    lines = [
-        f"used        {matches} times in {_ms(seconds)}, in {plural(len(found), 'workload')} searched once; "
-        "what it made of the",
-        "            cheapest choice, whose accuracy is not measured here:",
-    ]
+    many = f"{plural(len(found), 'workload')}; of the results it made:"
+    lines = [f"used        {matches} times in {_ms(seconds)} while optimizing {many}"]
     width = max(len(use.program) for use in found)
     for use in sorted(found, key=lambda u: (not u.values, -u.matches)):
-        made = ", ".join(use.values) or "nothing that was chosen"
+        made = ", ".join(use.values) or "nothing"
         lines.append(f"  {use.program:{width}}  {use.matches:5} times  {_ms(use.seconds):>8}  {made}")
     return lines
 

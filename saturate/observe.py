@@ -3,6 +3,7 @@ their softmax.
 
 Only values that depend on an argument with infinities are looked at. Such a value is taken to be finite
 where it is on every sample, and to be nowhere zero where it is proved not negative and is not zero on any
+sample. Under `exact="domain"` what is divided by is looked at too: a norm is not zero where it is on no
 sample. Each is an assumption, and the report lists it.
 """
 
@@ -13,14 +14,25 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from saturate.denote import denote
-from saturate.facts import FINITE, NONNEG, NONZERO, Facts
+from saturate.extract.units import plural
+from saturate.facts import FINITE, NONNEG, NONZERO, NOTHING, Facts
+from saturate.leaf_facts import input_facts
 from saturate.lift import lift, lifted_array
+from saturate.op import AnyArray
 from saturate.program import Program
 from saturate.runners.evaluate import values
 from saturate.samples import Sample
 
+DIVISORS = {"div": (1,), "log": (0,), "log2": (0,), "log10": (0,), "reciprocal": (0,), "rsqrt": (0,)}
+"""The operands of ops that make no number of zero."""
 NAMED = 8
 """So many assumed values are named."""
+WORDS = {
+    frozenset((FINITE,)): "finite",
+    frozenset((FINITE, NONZERO)): "finite and nowhere zero",
+    frozenset((NONZERO,)): "nowhere zero",
+}
+"""What may be assumed of a value."""
 
 
 def observed(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sample]) -> dict[str, Facts]:
@@ -28,9 +40,7 @@ def observed(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sam
     open_ = _below(program, {v for v, known in facts.items() if FINITE not in known})
     if not open_ or not samples:
         return {}
-    wide = lift(program, "float64")
-    with np.errstate(all="ignore"):
-        runs = [values(wide, *(lifted_array(a, "float64") for a in s.arrays)) for s in samples]
+    runs = _runs(program, samples)
     found: dict[str, Facts] = {}
     known = dict(facts)
     for node in program.nodes:
@@ -46,6 +56,46 @@ def observed(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sam
     return {v: f if NONNEG in proved[v].facts else f - {NONZERO} for v, f in found.items()}
 
 
+def divisors(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sample]) -> dict[str, Facts]:
+    """Facts by value id of what is divided by, or under a logarithm, that are zero on no sample.
+
+    Only what is not proved, nor follows from what was assumed of values before it.
+    """
+    wanted = _divisors(program) if samples else []
+    found: dict[str, Facts] = {}
+    runs: list[dict[str, AnyArray]] = []
+    proved = denote(program, facts).values if wanted else {}
+    for value in wanted:
+        if NONZERO in proved[value].facts:
+            continue
+        runs = runs or _runs(program, samples)
+        if all((run[value] != 0).all() for run in runs):
+            found[value] = facts.get(value, NOTHING) | {NONZERO}
+            proved = denote(program, {**facts, **found}).values
+    return found
+
+
+def _divisors(program: Program) -> list[str]:
+    """What is divided by, or under a logarithm, in order; of a view what it shows."""
+    maker = {n.value: n for n in program.nodes}
+    found: list[str] = []
+    for node in program.nodes:
+        for k in DIVISORS.get(node.op.name, ()):
+            value = node.operands[k] if k < len(node.operands) else ""
+            while value in maker and maker[value].op.view:
+                value = maker[value].operands[0]
+            if value and program.types[value].is_float:
+                found.append(value)
+    return list(dict.fromkeys(found))
+
+
+def _runs(program: Program, samples: Sequence[Sample]) -> list[dict[str, AnyArray]]:
+    """Every value on every sample, in float64."""
+    wide = lift(program, "float64")
+    with np.errstate(all="ignore"):
+        return [values(wide, *(lifted_array(a, "float64") for a in s.arrays)) for s in samples]
+
+
 def _below(program: Program, values_: set[str]) -> set[str]:
     found = set(values_)
     for node in program.nodes:
@@ -56,11 +106,13 @@ def _below(program: Program, values_: set[str]) -> set[str]:
 
 def assumptions(program: Program, found: Mapping[str, Facts]) -> Iterable[str]:
     """What is assumed of which values, by the user's names for them, or by an id where none has a name."""
-    for wanted, said in ((False, "finite"), (True, "finite and positive")):
-        assumed = [n for n in program.nodes if n.value in found and (NONZERO in found[n.value]) == wanted]
-        names = list(dict.fromkeys(n.label for n in assumed if n.label)) or [n.value for n in assumed[:1]]
+    known = {i.value: (i.name, found.get(i.value, NOTHING) - input_facts(i.type)) for i in program.inputs}
+    known |= {n.value: (n.label, found[n.value]) for n in program.nodes if n.value in found}
+    for wanted, said in WORDS.items():
+        assumed = {v: name for v, (name, facts) in known.items() if facts == wanted}
+        names = list(dict.fromkeys(filter(None, assumed.values()))) or list(assumed)[:3]
         shown = names[:NAMED]
-        others = len([n for n in assumed if n.label not in shown and n.value not in shown])
+        others = len([v for v, name in assumed.items() if name not in shown and v not in shown])
         if assumed:
-            more = f" and {others} other values" if others else ""
+            more = f" and {plural(others, 'other value')}" if others else ""
             yield f"{', '.join(shown)}{more}: {said}, as the examples show"

@@ -23,7 +23,7 @@ from saturate.denote import denote
 from saturate.facts import FINITE, NONNEG, Facts
 from saturate.improve import STOPPED, FactsOf, Improved, Part, improve
 from saturate.measure import Run
-from saturate.observe import observed
+from saturate.observe import divisors, observed
 from saturate.op import AnyArray
 from saturate.program import Program
 from saturate.progress import Say
@@ -89,6 +89,8 @@ class Piecewise:
     judge: Callable[[Sequence[Program]], Judge]
     """The measure of the whole, given other forms of the baseline."""
     say: Say
+    assume: bool = False
+    """Whether divisors that are zero on no sample are taken to be nowhere zero."""
 
     def run(self, whole: Whole, pieces: Sequence[Window]) -> Found:
         """Solve each window, put the whole together, measure it, and undo what is not accurate enough.
@@ -166,7 +168,8 @@ class Piecewise:
 
         def facts_of(current: Program) -> dict[str, Facts]:
             found = {i.value: named[i.name] for i in current.inputs}
-            return found | observed(current, found, few)
+            found |= observed(current, found, few)
+            return found | divisors(current, found, few if self.assume else ())
 
         return facts_of
 

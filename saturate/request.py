@@ -17,11 +17,11 @@ from saturate.errors import ArgumentError
 from saturate.extract import EXTRACTORS
 from saturate.facts import FINITE, NONNEG, NONZERO, Facts
 from saturate.leaf_facts import input_facts
-from saturate.observe import observed
+from saturate.observe import divisors, observed
 from saturate.op import AnyArray, Type
 from saturate.optimized import bound_of
 from saturate.program import Program
-from saturate.rules import EXACTNESS, Law
+from saturate.rules import DOMAIN, EXACTNESS, Law
 from saturate.runners import RUNNERS
 from saturate.samples import KINDS, Sample
 from saturate.samples import samples as draw
@@ -90,6 +90,11 @@ class Request:
         """How far the laws may move results, in parts of their scale."""
         return bound_of(self.laws)
 
+    @property
+    def assumes(self) -> bool:
+        """Whether divisors that are zero on no sample are taken to be nowhere zero."""
+        return EXACTNESS.index(self.exact) >= EXACTNESS.index(DOMAIN)
+
     @cached_property
     def few(self) -> tuple[Sample, ...]:
         """Samples that show what values are like."""
@@ -102,7 +107,7 @@ class Request:
 
     def facts(self, program: Program) -> dict[str, Facts]:
         """Inputs are finite by contract unless the example is not, with signs from bounds; what the samples
-        show besides.
+        show besides, and what they show of divisors where that may be assumed.
         """
         found: dict[str, Facts] = {}
         for given in program.inputs:
@@ -115,7 +120,8 @@ class Request:
             ):
                 facts -= {FINITE, NONNEG, NONZERO}
             found[given.value] = facts
-        return found | observed(program, found, self.few)
+        found |= observed(program, found, self.few)
+        return found | divisors(program, found, self.few if self.assumes else ())
 
     def judge(self, plain: Sequence[Program], kinds: Sequence[str]) -> Judge:
         """The measure of accuracy: on the user's samples, else on drawn ones; without samples it accepts

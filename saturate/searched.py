@@ -53,7 +53,7 @@ def _found(request: Request, say: Say) -> Found:
         )  # fmt: skip
         return Piecewise(
             request.laws, request.limits, request.extractor, request.accuracy, request.seed, goal,
-            lambda plain: request.judge(plain, MILD), say,
+            lambda plain: request.judge(plain, MILD), say, request.assumes,
         ).run(whole, pieces)  # fmt: skip
     plain = without_zeros(baseline, facts)
     judge = request.judge((plain,), KINDS)

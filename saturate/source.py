@@ -36,10 +36,11 @@ def source(
     `forward(args…) -> (value, residuals)` and `backward(residuals, cotangent) -> gradients`, gradients a
     tuple in the program's order; one without becomes one function under the program's name, which returns
     its value. A value is an array, or a tuple where the program has several outputs. `comments` are put
-    above the step of a value, by value id, in full once in each function. Captured arrays of more than 64 elements are read from the file
-    `saved` (the program's name with `.npz` by default) beside the source, as `save_constants` writes it.
-    `halves` are `forward` and `backward`, by default those of `split`; where they multiply by no cotangent,
-    `backward` takes none but 1. Raises `ArgumentError` for a style that there is not.
+    above the step of a value, by value id, in full once in each function. Captured arrays of more than 64
+    elements are read from the file `saved` (the program's name with `.npz` by default) beside the source, as
+    `save_constants` writes it. `halves` are `forward` and `backward`, by default those of `split`; where they
+    multiply by no cotangent, `backward` takes none but 1. Raises `ArgumentError` for a style that there is
+    not.
     """
     if style not in STYLES:
         raise ArgumentError(f"source needs a style among {', '.join(STYLES)}, got {style!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from saturate.algebra import Term
 from saturate.audit import audit
@@ -23,7 +24,8 @@ def trial(law: Law) -> str:
     """What is wrong with the rule of a true law, empty where nothing is.
 
     The rule may be egglog text that says something else than the two sides: so what it made is evaluated
-    and compared with what it matched. A `bounded` law may differ, and is not compared.
+    and compared with what it matched, and it may not match where one of the law's conditions is not known. A
+    `bounded` law may differ, and is not compared.
     """
     sides = Sides(law, facts_of(law))
     lefts = sides.lefts()
@@ -36,8 +38,14 @@ def trial(law: Law) -> str:
         return IDLE
     for kind in ("normal", "positive") if law.exact != BOUNDED else ():
         for wrong in audit(classes, sides.arrays(kind, 0)):
-            if wrong.law == law.name:
-                return f"its two sides are equal, but its rule makes what is not equal to {lefts[0]}: {wrong}"
+            wrong = replace(wrong, law=law.name)  # it ran alone; a node that it only joined bears no name
+            return f"its two sides are equal, but its rule makes what is not equal to {lefts[0]}: {wrong}"
+    for condition in law.where if law.egglog is not None else ():
+        without = Sides(law, facts_of(law, condition))
+        without.lefts()
+        runs = run_alone(law, without.terms.all).runs
+        if law.name in runs and runs[law.name].matches:
+            return f"its egglog text does not ask for its condition: write {condition.guard} among its facts"
     return ""
 
 

@@ -15,6 +15,7 @@ from saturate.errors import ArgumentError, LawError
 from saturate.rules import BITWISE, CATALOGUE, DOMAIN, Law, law
 from saturate.rules.checker import same
 from saturate.rules.language import Expr, fn
+from saturate.rules.law import nonneg
 from saturate.rules.witness import example, refutation, simplest
 from saturate.trial import IDLE, trial
 
@@ -196,6 +197,29 @@ def test_a_rule_that_makes_what_is_not_equal_is_refused() -> None:
         "rule makes what is not equal to tanh(a[i:2]): says_one_thing: "
     )
     assert said.endswith("; correct its egglog text, or insist with unchecked=True")
+
+
+@law(a="i", egglog=('(= e (Fn1 "tanh" d a))', "(union e a)"))
+def makes_nothing_new(a: Expr) -> tuple[Expr, Expr]:
+    """tanh(a) = 1·tanh(a), and its text joins it with a."""
+    return fn("tanh", a), 1 * fn("tanh", a)
+
+
+@law(a="i", where=nonneg("a"), egglog=('(= e (Fn1 "abs" d a))', "(union e a)"))
+def asks_for_nothing(a: Expr) -> tuple[Expr, Expr]:
+    """|a| = a where a is not negative, which its text does not ask."""
+    return fn("abs", a), a
+
+
+def test_a_rule_that_joins_what_is_not_equal_is_refused() -> None:
+    assert "its rule makes what is not equal to tanh(a[i:2]): makes_nothing_new: " in trial(makes_nothing_new)
+
+
+def test_a_rule_without_a_condition_of_its_law_is_refused() -> None:
+    said = "its egglog text does not ask for its condition: write (nonneg a) among its facts"
+    assert trial(asks_for_nothing) == said
+    with pytest.raises(LawError, match="does not ask for its condition"):
+        sat.optimize(np.abs, WAVE, rules=[*CATALOGUE, asks_for_nothing])
 
 
 def test_a_rule_that_cannot_run_is_refused_by_name() -> None:

@@ -132,3 +132,41 @@ def test_a_sum_of_squares_of_a_difference_is_multiplied_out_only_where_that_is_s
     types = (sat.Type((61, 37), "float32"), sat.Type((61,), "float32"), sat.Type((37,), "float32"))
     careful = sat.optimize(rank_one_error, *types, wrt=("u", "v"))
     assert largest(careful.program, (61, 37))["Sub"] == 1
+
+
+def by_norms(a: Array, b: Array) -> Array:
+    """As `contrastive`, without what keeps a row of zeros from being divided by zero."""
+    an = a / np.sqrt((a * a).sum(-1, keepdims=True))
+    bn = b / np.sqrt((b * b).sum(-1, keepdims=True))
+    s = an @ bn.T * 10.0
+    z = s - s.max(1, keepdims=True)
+    return -np.mean(np.diag(z - np.log(np.exp(z).sum(1, keepdims=True))))
+
+
+def test_norms_that_may_be_zero_keep_the_maximum_unless_that_is_assumed_and_listed() -> None:
+    types, limits = (sat.Type((31, 17), "float32"),) * 2, sat.Limits(rounds=1)
+    strict, loose = (
+        sat.optimize(by_norms, *types, wrt=("a", "b"), exact=exact, limits=limits)
+        for exact in ("rounding", "domain")
+    )
+    assert ops(strict.program)["Equal"] == 1  # where a row is zero the adjoint of the maximum is no number
+    assert strict.report.assumptions == ("inputs are finite where their examples are",)
+    assert ops(loose.program)["Equal"] == 0
+    assert loose.report.assumptions[1:] == ("v4, v9: nowhere zero, as the examples show",)
+    assert {s.value: s.op for s in loose.report.before.steps}["v4"] == "np.sqrt(v3)"
+    assert loose.report.after.cost < 0.9 * strict.report.after.cost
+    assert loose.report.check is not None
+    assert not [note for note in loose.report.notes if "refused" in note]
+    arrays = fresh(loose.baseline, 0)
+    for one, right in zip(called(loose, arrays), reference(loose.baseline, arrays), strict=True):
+        assert off(one, right) <= 64 * TOLERANCE["float32"]
+
+
+def test_nothing_is_assumed_of_what_an_example_shows_to_be_zero_or_what_is_proved() -> None:
+    def share(x: Array, y: Array) -> Array:
+        return x / y.sum() * y.sum() + np.log(np.exp(x))
+
+    x, y = np.linspace(1, 2, 5), np.array([1.0, -1.0])
+    assert sat.optimize(share, x, y, exact="domain").report.assumptions[1:] == ()
+    found = sat.optimize(share, x, y + 1, exact="domain").report.assumptions[1:]
+    assert [said for said in found if "nowhere zero" in said] == ["v2: nowhere zero, as the examples show"]

@@ -159,6 +159,15 @@ def boundless() -> object:
     return is_nearly
 
 
+def unbalanced() -> object:
+    @law(a="i", egglog=('(= e (Fn1 "exp" d a)', "(union e e)"))
+    def loses_a_parenthesis(a: Expr) -> tuple[Expr, Expr]:
+        """exp(a) = exp(1·a)."""
+        return exp(a), exp(const(1) * a)
+
+    return loses_a_parenthesis
+
+
 def stray() -> object:
     @law(a="i", where=finite("c"))
     def conditions_on_nothing(a: Expr) -> tuple[Expr, Expr]:
@@ -213,6 +222,10 @@ def unknown() -> object:
             letterless,
             "law unlettered needs index letters for each of its variables ['a', 'b'], got ['a']: "
             "write @law(a='ij')",
+        ),
+        (
+            unbalanced,
+            "law loses_a_parenthesis needs egglog text whose parentheses match, got '(= e (Fn1 \"exp\" d a)'",
         ),
         (
             stray,
