@@ -12,6 +12,7 @@ from saturate.lattice import Lattice
 from saturate.lower import function, scaling
 from saturate.op import Op, Type
 from saturate.ops.arithmetic import Add, Div, Mul, Sub
+from saturate.ops.binary import Power
 from saturate.ops.unary import Reciprocal, Rsqrt, Square
 from saturate.step import Step
 
@@ -22,10 +23,14 @@ LOWERINGS: dict[str, str] = {
     "product_as_contraction": "a[i]·b[j] = a[i, 1] @ b[1, j]: a product of depth one.",
     "contraction_as_sum": "Σ_j a[i,j]·b[j,k] = Σ_j of the product over i, j and k.",
     "quotient_as_product": "a / b = a · (1/b).",
+    "product_as_quotient": "a · b = a / (1/b).",
+    "product_as_sum": "a·b = Σ of the products of one pair: a contraction of depth one.",
+    "sum_as_mean": "Σ_j a = n · (1/n·Σ_j a).",
     "difference_as_sum": "a − b = a + (−1)·b.",
     "sum_as_difference": "a + b = a − (−1)·b.",
     "reciprocal_root": "1 / √a is one op.",
     "root_as_reciprocal": "√a = 1 / (1/√a).",
+    "root_as_power": "√a is a to the 0.5, 1/a to the −1, 1/√a to the −0.5, and a² to the 2.",
 }
 """What lowering may do for a target that lacks ops, by name.
 
@@ -47,10 +52,11 @@ class Forms:
         law, args = step.law, step.args
         match step.kind:
             case "mul":
-                yield Mul(), args, law
+                yield from self._products(step, dtype)
             case "square":
                 yield Square(), args, law
-                yield Mul(), args * 2, law
+                yield from self._products(Step("mul", (), args * 2, law), dtype)
+                yield from self._power(2.0, args[0], "square", "mul")
             case "div":
                 yield Div(), args, law
                 if self._lacks("div"):
@@ -61,17 +67,33 @@ class Forms:
                 k: Fraction = step.head[0]
                 yield scaling(k), args, law
                 yield Mul(right_literal=float(k)), args, law
+                if k and self._instead("div", "mul"):
+                    yield Div(right_literal=float(1 / k)), args, law
+                if k == -1 and self._instead("sub", "mul"):
+                    yield Sub(left_literal=0.0), args, "difference_as_sum"
             case "over":
                 yield from self._quotients(step, dtype)
             case _:
                 yield from self._functions(step, dtype)
 
     def factors(self, step: Step, dtype: str) -> tuple[int, int]:
-        """The factors of a product, or of a quotient as a product."""
+        """The factors of a product or a square, or of a quotient as a product."""
+        a, b = step.args[0], step.args[-1]
+        if step.kind == "div":
+            b = self._made(Step("over", (Fraction(1),), (b,), ""), dtype)
+        return a, b
+
+    def _products(self, step: Step, dtype: str) -> Iterator[Form]:
         a, b = step.args
-        return (
-            (a, b) if step.kind == "mul" else (a, self._made(Step("over", (Fraction(1),), (b,), ""), dtype))
-        )
+        yield Mul(), step.args, step.law
+        if self._instead("div", "mul"):
+            for left, right in ((a, b), (b, a))[: 1 + (a != b)]:
+                over = self._made(Step("over", (Fraction(1),), (right,), ""), dtype)
+                yield Div(), (left, over), "product_as_quotient"
+
+    def _instead(self, op: str, *others: str) -> bool:
+        """Whether the target has an op and none of the others, for which it stands."""
+        return not self._lacks(op) and all(self._lacks(other) for other in others)
 
     def _made(self, step: Step, dtype: str) -> int:
         free = frozenset[Ix]().union(*(self._lattice.free[a] for a in step.args))
@@ -112,9 +134,16 @@ class Forms:
                 yield Mul(right_literal=float(k)), (below,), "quotient_as_product"
             return
         yield Reciprocal(), (a,), step.law
+        yield from self._power(-1.0, a, "div", "reciprocal")
         for root in self._lattice.steps[a]:
             if root.kind == "fn" and root.head[0] == "sqrt":
                 yield Rsqrt(), root.args, "reciprocal_root"
+                yield from self._power(-0.5, root.args[0], "rsqrt")
+
+    def _power(self, exponent: float, base: int, *others: str) -> Iterator[Form]:
+        """A power, where the target lacks the ops that are made for it."""
+        if self._instead("power", *others):
+            yield Power(right_literal=exponent), (base,), "root_as_power"
 
     def _functions(self, step: Step, dtype: str) -> Iterator[Form]:
         op = function(step, dtype)
@@ -125,5 +154,6 @@ class Forms:
             yield (
                 Reciprocal(),
                 (self._made(Step("over", (Fraction(1),), (root,), ""), dtype),),
-                ("root_as_reciprocal"),
+                "root_as_reciprocal",
             )
+            yield from self._power(0.5, step.args[0])

@@ -9,7 +9,7 @@ from typing import Any
 
 from saturate.accuracy import Verdict
 from saturate.cse import share
-from saturate.errors import ExtractionError
+from saturate.errors import ExtractionError, TargetError
 from saturate.extract import Extraction
 from saturate.extract.costs import Profile
 from saturate.facts import Facts
@@ -130,7 +130,13 @@ class _Improver:
         self.say(f"search {len(self.found) + 1}")
         found = search(current, self.laws, limits, self.facts(current), self.profile)
         if self.target.ops is not None:
-            found = targeted(found, self.target)
+            try:
+                found = targeted(found, self.target)
+            except TargetError as error:
+                if self.target.missing(current):
+                    raise
+                self._note(f"nothing but the program itself was found: {error}")
+                return None
         if found.saturation.stopped == INTERRUPTED:
             self._note(STOPPED)
         elif found.saturation.stopped != SATURATED:

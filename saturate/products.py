@@ -110,7 +110,8 @@ class Products:
     def product(
         self, a: int, b: int, summed: frozenset[Ix], layout: Layout, law: str, outer: bool
     ) -> Iterator[Way]:
-        """Σ of a·b over what is summed; `outer`: without depth, which is no product of numbers alone."""
+        """Σ of a·b over what is summed; `outer`: without depth, where no `mul` does it alone."""
+        multiplies = not self.cells.target.lacks("mul")
         depths = [self.sorted(summed)] if self.turns else list(permutations(self.sorted(summed)))
         for left, right in ((a, b), (b, a))[: 1 + (a != b)]:
             lefts, rights = self.lattice.free[left], self.lattice.free[right]
@@ -119,7 +120,7 @@ class Products:
                     continue
                 if self.reshapes and not (lefts & rights).issuperset(indices(batch)):
                     continue
-                if outer and not indices(rows) and not indices(columns):
+                if outer and multiplies and not indices(rows) and not indices(columns):
                     continue
                 for depth in depths:
                     yield from self._matmul((left, right), (batch, rows, columns), depth, law)

@@ -1,4 +1,4 @@
-"""How `backward` multiplies a gradient by the cotangent of a scalar under a target: by ops of the target alone."""
+"""How `backward` multiplies a gradient by the cotangent of a scalar: by ops of the target alone."""
 
 from __future__ import annotations
 

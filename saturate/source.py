@@ -139,13 +139,19 @@ class _Source:
         doc = "The gradients, for the residuals and the cotangent of the value."
         if halves.refused:
             start = [*start, *UNSCALED]
-        elif f"{COTANGENT}." in "".join(body(found, names)):
+        elif self._strong(halves.backward):
             made = f'np.asarray({COTANGENT}, dtype="{halves.backward.inputs[-1].type.dtype}")'
             start = [f"{COTANGENT} = {self.style.text(made)}", *start]
         text = self._function(BACKWARD, [RESIDUALS, COTANGENT], doc, found, names, end, start)
         joint = any(i.name == COTANGENT for i in self.program.inputs)
         one = "1.0" if halves.refused else self._one(halves.backward, f"broadcast_to({COTANGENT}" not in text)
         return text if joint else text.replace(f", {COTANGENT})", f", {COTANGENT}={one})", 1)
+
+    def _strong(self, backward: Program) -> bool:
+        """Whether the cotangent of a scalar is read by ops that no Python number can be an operand of."""
+        value = backward.inputs[-1].value
+        readers = {node.op.name for node in backward.readers[value]}
+        return value not in self.program.types and not readers <= {"mul", "broadcast", "cast"}
 
     def _backward_names(self, halves: Split) -> dict[str, str]:
         """Names in `backward`, where the gradients may be products of those of the joint function."""

@@ -37,8 +37,8 @@ class Split:
     """`forward` returns the outputs, then the residuals; `backward` takes the residuals, then the cotangent.
 
     `residuals` are value ids of the joint program, the same in both halves. The outputs of `backward` are the
-    gradients of the joint program, in order. `refused` says why they are those of the cotangent 1 alone, where
-    nothing multiplies them by another; `backward` has no input for it then.
+    gradients of the joint program, in order. Where nothing multiplies them by a cotangent `refused` says why;
+    they are those of the cotangent 1 then, and `backward` has no input for another.
     """
 
     forward: Program

@@ -14,10 +14,10 @@ ALL_ORDERS = 6
 class Step:
     """One way to compute a value: `kind` with its attributes, over values by number.
 
-    leaf · number(k), infinities too · mul · div · square · scale(k) · over(k): k / a · add · sub · plus(k): a + k ·
-    minus(k): k − a · sum(S) · dot(S) · diagonal(j, i, summed) · fn(name, slots) · red(kind, S) · ren(pairs)
-    · delta · opaque. In a `fn`, `slots` holds a number where the operand is a literal and None where it is
-    a value.
+    leaf · number(k), which may be infinite · mul · div · square · scale(k) · over(k): k / a · add · sub ·
+    plus(k): a + k · minus(k): k − a · sum(S) · dot(S) · diagonal(j, i, summed) · fn(name, slots) ·
+    red(kind, S) · ren(pairs) · delta · opaque. In a `fn`, `slots` holds a number where the operand is a
+    literal and None where it is a value.
     """
 
     kind: str

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from saturate.cells import CellLimit, Cells, Layout
+from saturate.degrees import mixed
 from saturate.errors import TargetError
 from saturate.extract import EXTRACTORS
 from saturate.extract.costs import Profile
@@ -22,13 +24,13 @@ SHOWN = 3
 
 def targeted(found: Search, target: Target) -> Search:
     """The search over the cells of a target that lacks ops; raises `TargetError` where it lacks too many."""
-    made = spanned(found, target, closest=False)
-    if all(made.classes.nodes[root] for root in made.classes.roots):
-        return made
     try:
+        made = spanned(found, target, closest=False)
+        if all(made.classes.nodes[root] for root in made.classes.roots):
+            return made
         closest = spanned(found, target, closest=True)
     except CellLimit as error:
-        raise TargetError(f"{_told(found.baseline, target)}; no closest form was found: {error}") from error
+        raise _unfinished(found, target, error) from error
     raise _refusal(closest, target)
 
 
@@ -76,13 +78,38 @@ def _refusal(closest: Search, target: Target) -> TargetError:
     """The error: which values need what, and the form with the fewest ops that are missing."""
     lowered = emit(closest, EXTRACTORS["tree"](closest.classes))
     nodes = target.missing(lowered.program)
+    proof = _proof(lowered.program, nodes[0], _named(closest, lowered, nodes[0]), target)
+    return TargetError(
+        f"{closest.baseline.name} cannot be made for the target {target}: "
+        f"{_needed(closest, lowered, nodes)}{proof}"
+    )
+
+
+def _unfinished(found: Search, target: Target, error: CellLimit) -> TargetError:
+    """The error of a search that ended too early: what the cheapest form with all ops has that is missing."""
+    lowered = emit(found, EXTRACTORS["tree"](found.classes))
+    nodes = target.missing(lowered.program)
+    needed = _needed(found, lowered, nodes) if nodes else "the search for its form did not end"
+    return TargetError(f"{found.baseline.name} was not made for the target {target}: {needed}; {error}")
+
+
+def _needed(found: Search, lowered: Lowered, nodes: Sequence[Node]) -> str:
+    """Values, what they need, and the nodes of the form that has them."""
     lacking = ", ".join(dict.fromkeys(node.op.name for node in nodes))
     lines = "; ".join(_line(node) for node in nodes[:SHOWN]) + (" …" if len(nodes) > SHOWN else "")
-    values = list(dict.fromkeys(_named(closest, lowered, node) for node in nodes))
+    values = list(dict.fromkeys(_named(found, lowered, node) for node in nodes))
     need = f"{', '.join(values)} need{'s' if len(values) == 1 else ''}"
-    return TargetError(
-        f"{closest.baseline.name} cannot be made for the target {target}: {need} {lacking}; the "
-        f"closest form found has {lines}"
+    return f"{need} {lacking}; the closest form found has {lines}"
+
+
+def _proof(program: Program, node: Node, named: str, target: Target) -> str:
+    """Why a sum has no form at all, where that is known."""
+    joined = mixed(program, node, target)
+    if joined is None:
+        return ""
+    return (
+        f"; no other form exists: what these ops make grows with each input by one power, and {named} joins "
+        f"what grows as {joined[0]} to what grows as {joined[1]}"
     )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 from saturate.algebra import Ix, is_float
@@ -14,24 +13,20 @@ from saturate.cells import Cells, Layout, Way, size, sizes
 from saturate.forms import Forms
 from saturate.lattice import Lattice
 from saturate.op import Op
+from saturate.ops.arithmetic import Div, Mul
 from saturate.ops.constants import Eye, Full
 from saturate.ops.contraction import Einsum, Matmul, VecDot
-from saturate.ops.reduction import Max, Min, Prod, Sum
-from saturate.ops.structure import Broadcast, Reshape, Transpose
-from saturate.orders import Order, filled, indices, widened, without
-from saturate.products import Products
+from saturate.ops.reduction import Max, Mean, Min, Prod, Sum
+from saturate.orders import filled, indices, widened
 from saturate.step import Step
+from saturate.views import Views
 
 ONE = Fraction(1)
 REDUCTIONS: dict[str, type[Max] | type[Min] | type[Prod]] = {"max": Max, "min": Min, "prod": Prod}
 
 
-class Ways(Products):
-    """Spans the cells of a lattice for one target.
-
-    `order` is the program's order of indices, `leaves` the axes of inputs and captured arrays, `constants`
-    their ops.
-    """
+class Ways(Views):
+    """Spans the cells of a lattice for one target; what it takes is what `Views` takes."""
 
     def __init__(
         self,
@@ -41,25 +36,23 @@ class Ways(Products):
         leaves: Mapping[str, Layout],
         constants: Mapping[str, Op],
     ) -> None:
-        super().__init__(lattice, cells, order)
-        self._leaves, self._constants = leaves, constants
+        super().__init__(lattice, cells, order, leaves, constants)
         self.forms = Forms(lattice, cells.target.lacks)
 
     def of(self, value: int, layout: Layout) -> Iterator[Way]:
         """Every way to make the value in the layout."""
         free, order = self.lattice.free[value], indices(layout)
-        if not self.reshapes and self.cells.closest:
-            yield from self._reshaped(value, layout)
+        if not self.reshapes:
+            yield from self.resized(value, layout)
         numbers = [s for s in self.lattice.steps[value] if s.kind == "number"]
-        for step in numbers:
-            yield Way(Full(float(step.head[0]), sizes(layout), self.lattice.dtype[value]), (), "")
         if numbers:
+            if self.cells.has("full"):
+                yield Way(Full(float(numbers[0].head[0]), sizes(layout), self.lattice.dtype[value]), (), "")
             return
         if frozenset(order) != free:
-            yield from self._copies(value, layout, frozenset(order) - free)
+            yield from self.copies(value, layout, frozenset(order) - free)
             return
-        if self.cells.has("transpose"):
-            yield from self._turned(value, layout)
+        yield from self.turned(value, layout)
         plain = not self.turns or order == self.sorted(free)
         for step in tuple(self.lattice.steps[value]):
             if self._carries(step, free):
@@ -75,7 +68,7 @@ class Ways(Products):
         order = indices(layout)
         match step.kind:
             case "leaf":
-                yield from self._leaf(value, layout, step)
+                yield from self.leaf(value, layout, step)
             case "ren":
                 back = {j: i for i, j in step.head}
                 inner = tuple(None if i is None else back.get(i, i) for i in layout)
@@ -97,7 +90,7 @@ class Ways(Products):
         """Steps that keep the order of axes."""
         match step.kind:
             case "sum":
-                yield from self._sum(step.args[0], step.head[0], layout, step.law)
+                yield from self._sum(value, step.args[0], step.head[0], layout, step.law)
             case "red":
                 if self.cells.has(step.head[0]):
                     made: Any = REDUCTIONS[step.head[0]]
@@ -107,88 +100,6 @@ class Ways(Products):
             case _:
                 yield from self._elementwise(value, layout, step)
 
-    # views
-
-    def _leaf(self, value: int, layout: Layout, step: Step) -> Iterator[Way]:
-        name, axes = step.head[0], self._axes(step)
-        if layout == axes:
-            if name not in self._constants:
-                yield Way(None, (), step.law, leaf=name)
-            elif self.cells.has("constant"):
-                yield Way(self._constants[name], (), step.law)
-        elif self.cells.has("transpose"):
-            yield from self._permuted(value, axes, layout)
-
-    def _axes(self, leaf: Step) -> Layout:
-        """The layout in which an input or captured array comes."""
-        own = iter(leaf.head[1])
-        return self.cells.layout(tuple(None if i is None else next(own) for i in self._leaves[leaf.head[0]]))
-
-    def _turned(self, value: int, layout: Layout) -> Iterator[Way]:
-        """Transposes: from the program's order, and to it from the orders in which products come."""
-        free = self.lattice.free[value]
-        if not self.reshapes:
-            for other in permutations(layout) if len(layout) <= 4 else ():
-                yield from self._permuted(value, other, layout)
-            return
-        if layout != self.sorted(free):
-            yield from self._permuted(value, self.sorted(free), layout)
-            return
-        for step in self.lattice.steps[value]:
-            for other in self._natural(step):
-                yield from self._permuted(value, other, layout)
-
-    def _natural(self, step: Step) -> Iterator[Order]:
-        """The orders in which a step gives its result by itself."""
-        if step.kind == "dot":
-            a, b = (self.lattice.free[v] - step.head[0] for v in step.args)
-            batch, rows, columns = map(self.sorted, (a & b, a - b, b - a))
-            yield batch + rows + columns
-            yield batch + columns + rows
-        elif step.kind == "opaque":
-            yield indices(step.head[1])
-        elif step.kind == "ren":
-            names = dict(step.head)
-            yield tuple(names.get(i, i) for i in self.sorted(self.lattice.free[step.args[0]]))
-
-    def _permuted(self, value: int, source: Layout, layout: Layout) -> Iterator[Way]:
-        if source != layout and set(source) == set(layout):
-            permutation = tuple(source.index(i) for i in layout)
-            if None not in layout or len(set(layout)) == len(layout):
-                yield Way(Transpose(permutation), (self.arg(value, source, sizes(source)),), "")
-
-    def _reshaped(self, value: int, layout: Layout) -> Iterator[Way]:
-        """Axes of size one dropped and added, where that is what the target misses."""
-        narrow = indices(layout)
-        near: list[Layout] = [narrow, (*narrow, None), (None, *narrow), (*narrow, None, None)]
-        axes = [self._axes(step) for step in self.lattice.steps[value] if step.kind == "leaf"]
-        for other in [*near, *axes] if layout == narrow else near[:1]:
-            if other != layout and indices(other) == narrow:
-                yield Way(Reshape(sizes(layout)), (self.arg(value, other, sizes(other)),), "")
-
-    def _copies(self, value: int, layout: Layout, added: frozenset[Ix]) -> Iterator[Way]:
-        """The value repeated along axes that it lacks."""
-        if self.cells.has("broadcast"):
-            narrow = without(layout, added)
-            shape = short = sizes(narrow)
-            while short and short[0] == 1:
-                short = short[1:]
-            if not self.reshapes:
-                yield Way(Broadcast(sizes(layout)), (self.arg(value, narrow, shape),), "")
-            if self.reshapes or short != shape:
-                tail = narrow[len(shape) - len(short) :]
-                yield Way(Broadcast(sizes(layout)), (self.arg(value, tail, short),), "")
-        if not self.constants_multiply(self.lattice.dtype[value]):
-            return
-        numbers = [(ONE, value)] + [
-            (s.head[0], s.args[0])
-            for s in self.lattice.steps[value]
-            if s.kind == "scale" and self.lattice.free[s.args[0]] == self.lattice.free[value]
-        ]
-        for k, source in numbers:
-            law = "copies_as_product" if k == 1 else "number_in_constant"
-            yield from self.repeated(source, layout, added, float(k), law)
-
     # elementwise
 
     def _elementwise(self, value: int, layout: Layout, step: Step) -> Iterator[Way]:
@@ -196,29 +107,68 @@ class Ways(Products):
         for op, args, law in self.forms.of(step, self.lattice.free[value], dtype):
             if self.cells.has(op.name):
                 yield Way(op, tuple(self.arg(a, layout) for a in args), law)
-        matmul = self.cells.has("matmul") and is_float(dtype)
-        if step.kind in ("mul", "div") and matmul and self.cells.target.lacks("broadcast"):
-            a, b = self.forms.factors(step, dtype)
-            yield from self.product(a, b, frozenset(), layout, "product_as_contraction", True)
-        if step.kind == "scale" and matmul and self.cells.has("full"):
+        if step.kind in ("mul", "div", "square"):
+            yield from self._contracted(layout, step, dtype)
+        if step.kind == "scale":
             yield from self._scaled(step.args[0], step.head[0], layout)
 
+    def _contracted(self, layout: Layout, step: Step, dtype: str) -> Iterator[Way]:
+        """A product as a contraction of depth one, where what it needs elementwise is not there."""
+        target = self.cells.target
+        if not is_float(dtype) or not (target.lacks("broadcast") or target.lacks("mul")):
+            return
+        a, b = self.forms.factors(step, dtype)
+        if self.cells.has("matmul"):
+            yield from self.product(a, b, frozenset(), layout, "product_as_contraction", True)
+        if not target.lacks("einsum") and None not in layout:
+            yield self._einsum((a, b), frozenset(), layout, "product_as_sum")
+        narrow = self.reshapes or len(layout) < self.rank
+        if target.lacks("mul") and not target.lacks("vec_dot") and narrow:
+            deep = tuple(self.arg(v, (*layout, None), (*sizes(layout), 1)) for v in (a, b))
+            yield Way(VecDot(), deep, "product_as_sum")
+
     def _scaled(self, a: int, k: Fraction, layout: Layout) -> Iterator[Way]:
-        """A number that joins the constant of a sum, or is one of one row and column."""
+        """A number that joins the constant of a sum, makes it a mean, or is one of one row and column."""
+        dtype = self.lattice.dtype[a]
         for step in tuple(self.lattice.steps[a]):
-            if step.kind == "sum":
+            if step.kind == "sum" and self.constants_multiply(dtype):
                 yield from self.blocks(step.args[0], step.head[0], layout, float(k), "number_in_constant")
-        if self.cells.target.lacks("mul") and self.reshapes:
-            one = Full(float(k), (1, 1), self.lattice.dtype[a])
+            if step.kind == "sum" and self._means() and k * size(self.sorted(step.head[0])) == 1:
+                yield from self._reduced(Mean, step.args[0], step.head[0], layout, step.law)
+        if self.cells.target.lacks("mul") and self.reshapes and self.constants_multiply(dtype):
+            one = Full(float(k), (1, 1), dtype)
             yield Way(Matmul(), (self.arg(a, layout, (size(layout), 1)), one), "number_in_constant")
+
+    def _means(self) -> bool:
+        """Whether means stand for sums."""
+        return self.cells.target.lacks("sum") and not self.cells.target.lacks("mean")
 
     # sums and contractions
 
-    def _sum(self, a: int, summed: frozenset[Ix], layout: Layout, law: str) -> Iterator[Way]:
+    def _sum(self, value: int, a: int, summed: frozenset[Ix], layout: Layout, law: str) -> Iterator[Way]:
+        dtype = self.lattice.dtype[a]
         if self.cells.has("sum"):
             yield from self._reduced(Sum, a, summed, layout, law)
-        if self.constants_multiply(self.lattice.dtype[a]):
+        if self.constants_multiply(dtype):
             yield from self.blocks(a, summed, layout, 1.0, "sum_as_product")
+        if self.cells.target.lacks("sum") and is_float(dtype):
+            yield from self._as_other(value, a, summed, layout)
+
+    def _as_other(self, value: int, a: int, summed: frozenset[Ix], layout: Layout) -> Iterator[Way]:
+        """A sum as a mean times its count, or as a contraction with ones or with nothing."""
+        target, dtype, n = self.cells.target, self.lattice.dtype[a], size(self.sorted(summed))
+        if self._means():
+            mean = Step("scale", (Fraction(1, n),), (value,), "")
+            given = self.arg(self.lattice.made(mean, self.lattice.free[value], dtype), layout)
+            for op in (Mul(right_literal=float(n)), Div(right_literal=1 / n)):
+                if self.cells.has(op.name):
+                    yield Way(op, (given,), "sum_as_mean")
+        if not target.lacks("vec_dot") and self.cells.has("full") and (self.reshapes or len(summed) == 1):
+            shape = (*sizes(layout), n)
+            deep = self.arg(a, layout + self.sorted(summed), shape)
+            yield Way(VecDot(), (deep, Full(1.0, shape, dtype)), "sum_as_product")
+        if not target.lacks("einsum") and None not in layout:
+            yield self._einsum((a,), summed, layout, "sum_as_product")
 
     def _reduced(self, op: Any, a: int, summed: frozenset[Ix], layout: Layout, law: str) -> Iterator[Way]:
         chosen = self.sorted(summed)
@@ -247,12 +197,16 @@ class Ways(Products):
             deep = layout + self.sorted(summed)
             shape = (*sizes(layout), size(self.sorted(summed)))
             yield Way(VecDot(), tuple(self.arg(v, deep, shape) for v in (a, b)), law)
-        if frees[0] == frees[1] and self.cells.has("einsum") and None not in layout:
-            yield self._einsum((a, b), summed, layout, law)
+        if self.cells.has("einsum") and None not in layout:
+            if frees[0] == frees[1] or not self.cells.has("matmul"):
+                yield self._einsum((a, b), summed, layout, law)
         if plain and (self.cells.target.lacks("matmul") or not self.turns):
             mul = Step("mul", (), (a, b), "") if a != b else Step("square", (), (a,), "")
             whole = self.lattice.made(mul, frees[0] | frees[1], self.lattice.dtype[a])
-            yield from self._sum(whole, summed, layout, "contraction_as_sum")
+            total = self.lattice.made(
+                Step("sum", (summed,), (whole,), ""), frozenset(indices(layout)), self.lattice.dtype[a]
+            )
+            yield from self._sum(total, whole, summed, layout, "contraction_as_sum")
 
     def _einsum(self, values: tuple[int, ...], summed: frozenset[Ix], layout: Layout, law: str) -> Way:
         """A sum of products over axes wherever they stand."""

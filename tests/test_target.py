@@ -226,7 +226,8 @@ REFUSED: list[tuple[Any, tuple[Any, ...], Any, tuple[str, ...], str]] = [
     (
         least_squares, (T((3,)), T((7, 3)), T((7,))), "w", FEW,
         f"least_squares cannot be made for the target {MADE}: 'r' needs sub; the closest form found has "
-        "r = v5 - v2 : float64[7]",
+        "r = v5 - v2 : float64[7]; no other form exists: what these ops make grows with each input by one "
+        "power, and 'r' joins what grows as x·w to what grows as y",
     ),
     (
         np.tanh, (T((5,)),), None, FEW,
@@ -299,4 +300,9 @@ def test_too_many_orders_of_axes_are_told(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("saturate.cells.CELLS", 3)
     with pytest.raises(SaturateError) as error:
         sat.optimize(np.mean, T((3, 5)), wrt=0, target=sat.Target(ops=FEW))
-    assert "more than 3 cells, the limit" in str(error.value)
+    assert str(error.value) == (
+        f"mean was not made for the target {MADE}: 'v1' (node 'n0', mean), 'da' (node 'dn3', div) need sum, "
+        "div, broadcast; the closest form found has v1 = np.add.reduce(v0, axis=(0, 1), keepdims=False) : "
+        "float64[]; v2 = v1 / 15.0 : float64[]; v4 = np.broadcast_to(v3, (3, 5)) : float64[3, 5]; the target "
+        f"{MADE} needs more than 3 cells, the limit"
+    )

@@ -17,7 +17,6 @@ from saturate.passes.lowering import CONSTANT_AND_MATMUL, RecordingBackend, eval
 from saturate.price import price_program
 from saturate.program import Program
 from saturate.runners.evaluate import evaluate
-from saturate.split import split
 
 Array = Any
 LINEAR = ("full", "matmul", "mul", "reshape")
@@ -208,21 +207,6 @@ def test_losses_and_layers_with_their_gradients(name: str, dtype: str) -> None:
     for e, g in zip(evaluate(program, *arrays), backend.run(best.program, *arrays), strict=True):
         scale = float(np.mean(np.abs(e)))
         assert np.max(np.abs(g - e)) <= {"float32": 2e-5, "float64": 1e-13}[dtype] * scale
-
-
-def test_the_halves_hold_these_ops_too() -> None:
-    """The cotangent of a scalar loss is repeated by a product with ones."""
-    program, ops = joint("cross-entropy", "float64")
-    best = sat.optimize(program, target=sat.Target(ops=ops))
-    halves = split(best.program, broadcasts=False)
-    for half in (halves.forward, halves.backward):
-        assert {n.op.name for n in half.nodes} <= set(ops)
-    rng = np.random.default_rng(0)
-    arrays = [rng.uniform(0.1, 1.0, i.type.shape) for i in program.inputs]
-    _, expected = evaluate(program, *arrays)
-    _, residuals = best.forward(*arrays)
-    (found,) = best.backward(residuals, 3.0)
-    np.testing.assert_allclose(found, 3.0 * expected, rtol=1e-12)
 
 
 def test_costs_of_the_baseline_of_the_passes_and_of_the_search(golden: Golden) -> None:
