@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -89,8 +88,7 @@ def _parts(request: Request) -> Iterator[str | bytes]:
     yield from (request.extractor, repr(limits), repr(request.check), repr(request.seed))
     for law in request.laws:
         yield from (rule_text(law), law.doc, law.exact, repr((law.bound, law.unchecked, law.line)))
-    for sample in ("examples", *request.given):
-        arrays: Any = request.arrays if isinstance(sample, str) else sample.arrays
+    for arrays in (request.arrays, *(sample.arrays for sample in request.given)):
         for a in arrays:
             yield str(a) if not isinstance(a, np.ndarray) else f"{a.dtype} {a.shape}"
             yield np.ascontiguousarray(a).tobytes() if isinstance(a, np.ndarray) else b""

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import saturate as sat
+from saturate.alike import Form
 from saturate.denote import denote
-from saturate.normal import Form, NormalForms
+from saturate.normal import NormalForms
 
 Array = Any
 SQUARE = sat.Type((5, 5))

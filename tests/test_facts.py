@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def test_what_is_over_its_own_sum_sums_to_one() -> None:
     program = sat.trace(shares, X)
     found = denote(program).values[program.outputs[0]]
     assert {i.size for i in found.units} == {7}
-    assert found.bounds == (0, 1)
+    assert found.bounds == (Fraction(0), Fraction(1))
     other = sat.trace(lambda x: x / x.sum(axis=-1, keepdims=True), X)
     assert denote(other).values[other.outputs[0]].units == frozenset()  # a sum of anything may be zero
     other = sat.trace(lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True) * 2, X)
