@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "SATURATE_CACHE": "off"})
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from fuzz_programs import fuzz_program

@@ -59,7 +59,7 @@ class Optimized:
     _rules: tuple[Law, ...]
     _signature: Signature
     _examples: tuple[Any, ...]
-    _plain: tuple[Program, ...]
+    _plain: Callable[[], tuple[Program, ...]]
     _behind: Callable[[], Behind]
     _long: bool = False
 
@@ -206,7 +206,7 @@ class Optimized:
         bound = bound_of(law for law in self._rules if law.name in named)
         whole = check_program(
             self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
-            assumptions=self.report.assumptions, also=self._plain, bound=bound,
+            assumptions=self.report.assumptions, also=self._plain(), bound=bound,
             kinds=MILD if self._long else KINDS, measured=measured,
         )  # fmt: skip
         return with_parts(

@@ -19,10 +19,12 @@ from saturate.extract import EXTRACTORS
 from saturate.improve import STOPPED
 from saturate.optimized import Behind, Optimized
 from saturate.passes.records import ExpansionResult
-from saturate.record import programs, read, written
+from saturate.program import Program
+from saturate.record import constants, read, written
 from saturate.request import Request
 from saturate.rules.compile import rule_text
 from saturate.searched import REFUSED, UNCHECKED, searched
+from saturate.text import parse
 
 FROM_CACHE = "taken from the cache, where it was searched before (SATURATE_CACHE=off searches again)"
 PASSING = (STOPPED, UNCHECKED, REFUSED)
@@ -39,7 +41,12 @@ def recalled(request: Request) -> Optimized | None:
 def restored(request: Request, text: str, *notes: str) -> Optimized:
     """The result that a record holds, for an equal request."""
     record = read(text)
-    program, plain = programs(record, request.baseline)
+    arrays = constants(request.baseline)
+    program = parse(record.program, arrays)
+
+    @cache
+    def plain() -> tuple[Program, ...]:
+        return tuple(parse(text, arrays) for text in record.plain)
 
     @cache
     def behind() -> Behind:

@@ -21,7 +21,6 @@ from saturate.op import Array
 from saturate.optimized import Optimized
 from saturate.program import Program
 from saturate.provenance import RewriteRegion
-from saturate.text import parse
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def written(best: Optimized, notes: list[str]) -> str:
     """The record of a result as JSON text; `notes`, which its request makes itself, are left out."""
     kept = tuple(note for note in best.report.notes if note not in notes)
     record = Record(
-        str(best.program), tuple(map(str, best._plain)), best.provenance, best.laws, best.same, best._long,
+        str(best.program), tuple(map(str, best._plain())), best.provenance, best.laws, best.same, best._long,
         replace(best.report, notes=kept),
     )  # fmt: skip
     return json.dumps(_converter.unstructure(record))
@@ -54,12 +53,6 @@ def written(best: Optimized, notes: list[str]) -> str:
 def read(text: str) -> Record:
     """The record that `written` wrote."""
     return _converter.structure(json.loads(text), Record)
-
-
-def programs(record: Record, baseline: Program) -> tuple[Program, tuple[Program, ...]]:
-    """The result, and the other forms of the baseline."""
-    arrays = constants(baseline)
-    return parse(record.program, arrays), tuple(parse(text, arrays) for text in record.plain)
 
 
 def constants(program: Program) -> Mapping[str, npt.NDArray[Any]]:

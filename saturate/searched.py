@@ -84,7 +84,7 @@ def _assembled(request: Request, found: Found) -> Optimized:
     return Optimized(
         ExpansionResult(improved.program, rewritten.regions), baseline, request.goal, report,
         dict(improved.laws), dict(rewritten.same), request.laws, request.known, request.arrays,
-        (found.plain,), lambda: behind, bool(improved.parts),
+        lambda: (found.plain,), lambda: behind, bool(improved.parts),
     )  # fmt: skip
 
 
