@@ -37,14 +37,14 @@ def auto(
 ) -> Extraction:
     """The best answer of the portfolio within the limit, with the best bound.
 
-    With `seconds=None` only counted work ends the search (`work` steps of two to five microseconds, two
-    million where not given): then the same classes, seed, warm start and work give the same choice on every
+    With `work` or `seconds=None` counted work ends the search (steps of two to five microseconds, two million
+    where not given): then the same classes, seed, warm start and work give the same choice on every
     machine. It never costs more than `tree`, nor than `greedy` with the same seed and limit: the restarts of
     that come first.
     """
-    counted = seconds is None
-    if counted and work is None:
+    if seconds is None and work is None:
         work = DEFAULT_WORK
+    counted = work is not None
     search = Search(classes, Clock(seconds, work), seed, warm)
     first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first)]
     if counted:  # where there is little work, better choices before better bounds
@@ -85,7 +85,7 @@ def _short(part: Part, clock: Clock, seed: int) -> None:
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:
-    share = clock if clock.seconds is None else clock.part(0.4)
+    share = clock if clock.work is not None else clock.part(0.4)
     improve(part, share, seed)
 
 

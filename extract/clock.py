@@ -67,6 +67,10 @@ class Clock:
         if self.over():
             raise TimeUp
 
+    def timed(self) -> Clock:
+        """A clock that ends with this one's seconds, whatever work is done."""
+        return Clock(None if self.seconds is None else max(0.0, self.left()))
+
     @contextmanager
     def within(self, share: float) -> Iterator[Clock]:
         """As `part`, with the steps counted here when the block ends."""

@@ -21,7 +21,10 @@ from saturate.extract.tree import bottom_up, original
 POLISHING = 0.3
 """Of a limit in seconds, for the first exchanges."""
 KEPT = 3.0
-"""So many times as long as the first check takes is kept for the last one."""
+MOST_KEPT = 0.2
+"""So many times as long as checking the first answer takes is kept to check the last one, at most this part
+of a limit in seconds.
+"""
 
 
 @dataclass
@@ -65,8 +68,12 @@ class Search:
         self.instance = problem(classes)
         self.watch.begin("trees")
         self.found_by = "tree"
-        self.best = ordered(classes, original(self.instance, bottom_up(self.instance)))
+        trees = original(self.instance, bottom_up(self.instance))
+        began = clock.elapsed()
+        self.best = ordered(classes, trees)
         self.cost = price(classes, self.best)
+        if clock.seconds is not None:
+            clock.seconds -= min(KEPT * (clock.elapsed() - began), MOST_KEPT * clock.seconds)
         self.bound = 0.0
         self.bound_by = "costs are not negative"
         if warm is not None:
@@ -100,18 +107,18 @@ class Search:
     def _run(self, first: Sequence[Stage], later: Sequence[Stage]) -> None:
         self.clock.spend(4 * sum(map(len, self.instance.nodes)))
         self.watch.begin("reductions")
-        start = contracted(self.instance, self.clock)
-        self.clock.check()
+        timed = self.clock.timed()
+        start = contracted(self.instance, timed)
+        timed.check()
         self.watch.begin("greedy")
-        self._greedy(start, RESTARTS if later else 0)
+        self._greedy(start, RESTARTS if later else 0, timed)
         small = self._smaller(start)
         self._solve(small, first, later)
 
-    def _greedy(self, start: Reduced, count: int) -> None:
-        """Choices by sets, as many as `greedy` makes; where work is counted, its end does not end them."""
+    def _greedy(self, start: Reduced, count: int, timed: Clock) -> None:
+        """Choices by sets, as many as `greedy` makes: the end of counted work does not end them."""
         size = sum([len(node.kids) + 1 for group in start.problem.nodes for node in group])
-        clock = self.clock if self.clock.seconds is not None else Clock(None)
-        for choice in restarts(start, self.seed, clock, count):
+        for choice in restarts(start, self.seed, timed, count):
             self.offer(choice, "greedy")
             self.clock.spend(size)
             if self.clock.seconds is not None and self.clock.elapsed() > self.clock.seconds / 2:
@@ -121,7 +128,7 @@ class Search:
         """The problem after exchanges and all reductions."""
         self.clock.check()
         self.watch.begin("exchanges")
-        with self.clock.within(POLISHING if self.clock.seconds is not None else 1.0) as part:
+        with self.clock.within(POLISHING if self.clock.work is None else 1.0) as part:
             self._polish(start, part)
         self.clock.check()
         self.watch.begin("reductions")

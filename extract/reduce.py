@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,26 +57,28 @@ def contracted(instance: Problem, clock: Clock) -> Reduced:
     state = _State(Reduced(instance, {}, [], 0.0), float("inf"))
     with suppress(TimeUp):
         state.drop_larger(clock)
-    state.clean()
-    with suppress(TimeUp):
+        state.clean()
         state.drop_larger(clock)
     return state.result()
 
 
 def reduced(start: Reduced, upper: float, clock: Clock, rounds: int = ROUNDS) -> Reduced:
-    """Apply every reduction until it no longer pays, `rounds` times, or until the clock is over.
+    """Apply every reduction until it no longer pays, `rounds` times, or until the clock is over; a pass that
+    the clock ends counts for the bound alone.
 
     Nodes that no extraction of cost `upper` or less uses go too.
     """
-    state = _State(start, upper)
-    try:
+    state, done = _State(start, upper), start
+    with suppress(TimeUp):
         for _ in range(rounds):
             clock.check(sum(state.size()))
-            if len(state.live()) > MOST_CLASSES or not state.round(clock):
+            if len(state.live()) > MOST_CLASSES:
                 break
-    except TimeUp:
-        state.clean()
-    return state.result()
+            pays = state.round(clock)
+            done = state.result()
+            if not pays:
+                break
+    return replace(done, lower_bound=state.bound)
 
 
 class _State:
@@ -94,7 +96,9 @@ class _State:
         self.compared: dict[int, tuple[Sequence[Alternative], int]] = {}
 
     def result(self) -> Reduced:
-        return Reduced(Problem(self.nodes, self.roots), self.fixed, self.swaps, self.bound)
+        return Reduced(
+            Problem(self.nodes.copy(), self.roots), self.fixed.copy(), self.swaps.copy(), self.bound
+        )
 
     def live(self) -> list[int]:
         return [c for c, group in enumerate(self.nodes) if group]

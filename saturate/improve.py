@@ -161,7 +161,8 @@ class _Improver:
         for _ in range(ATTEMPTS):
             self.say(f"search {len(self.found) + 1}, {len(barred)} steps left out for accuracy")
             try:
-                extraction = extract(found, self.extractor, frozenset(barred))
+                left = max(0.0, self.end - perf_counter())
+                extraction = extract(found, self.extractor, frozenset(barred), left)
             except ExtractionError:  # every way to compute something is barred
                 break
             if "interrupted" in extraction.method:

@@ -128,8 +128,15 @@ def loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], lis
     return needed([*results, *(b for _, b in pairs)]), pairs
 
 
-def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = frozenset()) -> Extraction:
-    """The cheapest choice without the barred steps; raises `ExtractionError` where too much is barred."""
+def extract(
+    found: Search,
+    extractor: str,
+    barred: frozenset[tuple[int, int]] = frozenset(),
+    seconds: float | None = None,
+) -> Extraction:
+    """The cheapest choice without the barred steps, found with counted work; `seconds` end it where they are
+    over before. Raises `ExtractionError` where too much is barred.
+    """
     kept = [
         [k for k in range(len(ways)) if (v, k) not in barred] for v, ways in enumerate(found.classes.nodes)
     ]
@@ -138,7 +145,7 @@ def extract(found: Search, extractor: str, barred: frozenset[tuple[int, int]] = 
     work = (
         None if extractor == "greedy" else EXTRACTION_WORK
     )  # greedy counts restarts, with a limit of its own
-    chosen = EXTRACTORS[extractor](classes, seconds=None, work=work, warm=followed(found, classes))
+    chosen = EXTRACTORS[extractor](classes, seconds=seconds, work=work, warm=followed(found, classes))
     return replace(chosen, choice={v: kept[v][k] for v, k in chosen.choice.items()})
 
 

@@ -11,12 +11,15 @@ from importlib import import_module
 
 import pytest
 
-from saturate.extract import EXTRACTORS, Classes
+from saturate.extract import EXTRACTORS, Classes, ENode
 from saturate.extract.classes import build
 from saturate.extract.clock import Clock
+from saturate.extract.dominance import larger, useless
+from saturate.extract.extraction import ordered, price
 from saturate.extract.must import must_sets
 from saturate.extract.portfolio import Part
-from saturate.extract.problem import problem
+from saturate.extract.problem import Alternative, problem
+from saturate.extract.reduce import Reduced, contracted, reduced
 
 
 def chain(count: int) -> Classes:
@@ -156,3 +159,80 @@ def test_must_sets_of_a_diamond() -> None:
     assert sorted(must.members(must.sets[1])) == [1, 3]
     assert must.holds(must.sets[2], 3)
     assert not must.holds(must.sets[2], 1)
+
+
+class Countdown(Clock):
+    """A clock that is over after so many looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__(None)
+        self.looks = looks
+
+    def over(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+def as_classes(small: Reduced) -> Classes:
+    groups = [
+        tuple(ENode(f"{c}.{n.origin}", "", n.kids, n.cost) for n in group)
+        for c, group in enumerate(small.problem.nodes)
+    ]
+    return Classes(tuple(groups), small.problem.roots, tuple(map(str, range(len(groups)))))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 7, 8, 9])
+def test_reductions_that_are_cut_short_keep_the_optimum(seed: int) -> None:
+    classes = mixed(seed)
+    whole = problem(classes)
+    least = EXTRACTORS["auto"](classes, seconds=None)
+    assert least.proven
+    seen: list[Reduced] = []
+    for looks in range(0, 200, 2):
+        start = contracted(whole, Countdown(looks))
+        small = reduced(start, least.cost * (1 + 1e-9), Countdown(looks))
+        assert small.lower_bound <= least.cost + 1e-9
+        if any(small.problem == other.problem for other in seen):
+            continue
+        seen.append(small)
+        found = EXTRACTORS["auto"](as_classes(small), seconds=None)
+        assert abs(found.cost - least.cost) <= 1e-6 * max(1.0, least.cost), looks
+        choice = small.lift({c: small.problem.nodes[c][i].origin for c, i in found.choice.items()})
+        assert price(classes, ordered(classes, choice)) <= least.cost + 1e-6
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("classes", [zero_cycles(600), rings(500), many_roots(400, 90), chain(300)])
+def test_no_time_at_all_still_gives_an_answer(classes: Classes) -> None:
+    tree = EXTRACTORS["tree"](classes).cost
+    for name in ("greedy", "exact", "auto"):
+        found = EXTRACTORS[name](classes, seconds=0)
+        assert found.lower_bound <= found.cost <= tree
+
+
+@pytest.mark.parametrize("classes", [zero_cycles(600), rings(500), many_roots(400, 90), mixed(5)])
+def test_auto_is_as_good_as_greedy_however_little_work(classes: Classes) -> None:
+    for seed in range(3):
+        greedy = EXTRACTORS["greedy"](classes, seconds=None, seed=seed)
+        assert EXTRACTORS["auto"](classes, seconds=None, seed=seed, work=1).cost <= greedy.cost + 1e-9
+
+
+def test_seconds_end_counted_work() -> None:
+    classes = many_roots(3_000, 1_400)
+    start = time.perf_counter()
+    found = EXTRACTORS["auto"](classes, seconds=0.3, work=1_000_000_000)
+    assert time.perf_counter() - start < 10.0
+    assert found.lower_bound <= found.cost
+
+
+def test_nodes_that_need_different_things_do_not_meet() -> None:
+    wide = [Alternative(1.0, (k, k + 1), k) for k in range(20_000)]
+    bits = [1 << k for k in range(20_000)]
+    assert larger(wide) == []
+    assert useless(wide, bits, bits) == []
+
+
+def test_dominance_names_who_takes_the_place() -> None:
+    group = [Alternative(2.0, (0, 1), 0), Alternative(1.0, (1,), 1), Alternative(1.0, (2,), 2)]
+    assert larger(group) == [(0, 1)]
+    assert useless(group, [0b11, 0b10, 0b100], [0b11, 0b10, 0b110]) == [(2, 1), (0, 1)]

@@ -45,3 +45,23 @@ def test_the_optimizer_hands_it_on_and_never_ends_above_it(
     best = extract(found, extractor)
     assert given == [start]
     assert best.cost <= price(found.classes, ordered(found.classes, start))
+
+
+def test_the_seconds_of_a_search_bound_its_extractions(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+    plain = EXTRACTORS["auto"]
+
+    def noted(classes: Classes, **options: Any) -> Extraction:
+        given.append(options["seconds"])
+        return plain(classes, **options)
+
+    monkeypatch.setitem(EXTRACTORS, "auto", noted)
+    demo = DEMOS["softmax"]
+    sat.optimize(demo.function, *demo.types, wrt=demo.wrt, limits=sat.Limits(seconds=77), check=False)
+    assert given
+    assert all(0 <= seconds < 77 for seconds in given)
+
+
+def test_an_extraction_without_time_follows_the_program(found: Search) -> None:
+    start = price(found.classes, ordered(found.classes, followed(found, found.classes)))
+    assert extract(found, "auto", seconds=0.0).cost <= start
