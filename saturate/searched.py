@@ -7,6 +7,7 @@ from dataclasses import replace
 from saturate.accuracy import Judge
 from saturate.asked import asked
 from saturate.cse import share
+from saturate.exact import without_identities
 from saturate.improve import STOPPED, Improved, improve
 from saturate.observe import assumptions
 from saturate.optimized import Behind, Optimized
@@ -58,7 +59,7 @@ def _found(request: Request, say: Say) -> Found:
     plain = without_zeros(baseline, facts)
     judge = request.judge((plain,), KINDS)
     if request.exact == "bitwise":
-        return Found(_shared(request), plain, judge)
+        return Found(Improved(share(without_identities(baseline)), {}, (), (), ()), plain, judge)
     improved = improve(
         baseline, request.laws, request.limits, request.extractor, request.facts, judge, say=say, target=goal
     )  # fmt: skip
@@ -66,7 +67,7 @@ def _found(request: Request, say: Say) -> Found:
 
 
 def _shared(request: Request, *notes: str) -> Improved:
-    """The baseline with shared work, where no law is admitted or no time was given."""
+    """The baseline with shared work, where no time was given."""
     return Improved(share(request.baseline), {}, (), (), notes)
 
 

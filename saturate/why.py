@@ -11,6 +11,7 @@ from saturate.algebra import Term
 from saturate.answers import Step, Why, WhyNot, statements_of, steps_of, why_not_of
 from saturate.cse import share, twins
 from saturate.errors import ArgumentError
+from saturate.exact import fate
 from saturate.extract.units import plural
 from saturate.nearest import nearest
 from saturate.normal import needed
@@ -92,7 +93,7 @@ class Questions:
         """
         before, after = self._named(name)
         if not self.road.legs:
-            return Why(name, "computed as the program has it: no search found anything cheaper", ())
+            return Why(name, fate(self.road.baseline, self.road.program, before), ())
         if before is None and after is not None:
             before = self._traced_back(after)
             if before is None:

@@ -14,7 +14,7 @@ LAYERS = (
     "errors attributes op program build ops",
     "text json_form",
     "tracing trace",
-    "autodiff split cse lift arguments grad",
+    "autodiff split cse exact lift arguments grad",
     "facts bounds leaf_facts algebra unify denote alike normal zeroless",
     "signature analyses rules lawbook",
     "engine egraph matching saturation audit trial admission worth proof history notation nearest blame",

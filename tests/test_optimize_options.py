@@ -57,6 +57,29 @@ def strange(array: Any, seed: int) -> Any:
     return np.asarray(mixed, dtype=array.dtype)
 
 
+def plain_steps(x: Any, y: Any) -> Any:
+    """Steps that change no bit, on values of an elementwise step and on arguments, before a sum."""
+    e = np.exp(x.T) * y
+    n = np.floor(np.rint(e)) * 1 - np.negative(-e) / 1 + np.maximum(e, e) + np.abs(np.abs(y * 3))
+    return (n + (e - 0.0) + e**1 + (0 + e) + (e - -0.0) + 1 * x.T).sum(axis=0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bitwise_leaves_out_what_changes_no_bit(dtype: str) -> None:
+    types = sat.Type((37, 41), dtype), sat.Type((41, 37), dtype)
+    best = sat.optimize(plain_steps, *types, exact="bitwise")
+    assert best.report.check is not None
+    ops = [n.op.name for n in best.program.nodes]
+    assert (ops.count("mul"), ops.count("div"), ops.count("neg"), ops.count("power")) == (3, 0, 0, 0)
+    assert (ops.count("floor"), ops.count("abs"), ops.count("maximum"), ops.count("sub")) == (0, 1, 0, 2)
+    for seed in range(8):
+        arrays = [strange(a, seed) for a in fresh(best.baseline, seed)]
+        with np.errstate(all="ignore"):
+            assert_same_bits([best(*arrays)], evaluate(best.baseline, *arrays))
+    twice = [n.value for n in best.baseline.nodes if n.op.name == "neg"][1]
+    assert best.why(twice).said == "left out: it is v4, bit for bit"
+
+
 def test_bitwise_shares_work_and_drops_what_nobody_reads() -> None:
     def f(x: Any) -> Any:
         unread = np.exp(x) @ np.ones((7, 3))
