@@ -28,6 +28,7 @@ LOWERINGS: dict[str, str] = {
     "sum_as_mean": "Σ_j a = n · (1/n·Σ_j a).",
     "difference_as_sum": "a − b = a + (−1)·b.",
     "sum_as_difference": "a + b = a − (−1)·b.",
+    "double_as_sum": "2·a = a + a.",
     "reciprocal_root": "1 / √a is one op.",
     "root_as_reciprocal": "√a = 1 / (1/√a).",
     "root_as_power": "√a is a to the 0.5, 1/a to the −1, 1/√a to the −0.5, and a² to the 2.",
@@ -37,6 +38,9 @@ LOWERINGS: dict[str, str] = {
 All of it is of the class `rounding`: sums run in another order, −0.0 becomes +0.0, and a product with 1/b
 rounds twice.
 """
+
+DOUBLES = frozenset(2**k for k in range(1, 7))
+"""Numbers by which sums multiply, where the target has no product."""
 
 Form = tuple[Op, tuple[int, ...], str]
 
@@ -69,6 +73,9 @@ class Forms:
                 yield Mul(right_literal=float(k)), args, law
                 if k and self._instead("div", "mul"):
                     yield Div(right_literal=float(1 / k)), args, law
+                if k in DOUBLES and self._instead("add", "mul"):
+                    half = args[0] if k == 2 else self._made(Step("scale", (k / 2,), args, ""), dtype)
+                    yield Add(), (half, half), "double_as_sum"
                 if k == -1 and self._instead("sub", "mul"):
                     yield Sub(left_literal=0.0), args, "difference_as_sum"
             case "over":

@@ -148,10 +148,9 @@ class _Source:
         return text if joint else text.replace(f", {COTANGENT})", f", {COTANGENT}={one})", 1)
 
     def _strong(self, backward: Program) -> bool:
-        """Whether the cotangent of a scalar is read by ops that no Python number can be an operand of."""
-        value = backward.inputs[-1].value
-        readers = {node.op.name for node in backward.readers[value]}
-        return value not in self.program.types and not readers <= {"mul", "broadcast", "cast"}
+        """Whether the cotangent of a scalar is used in other ways than a Python number can be."""
+        fresh = {node.op.name for node in backward.nodes if node.value not in self.program.types}
+        return not fresh <= {"mul", "broadcast", "cast"}
 
     def _backward_names(self, halves: Split) -> dict[str, str]:
         """Names in `backward`, where the gradients may be products of those of the joint function."""

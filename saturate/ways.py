@@ -135,9 +135,23 @@ class Ways(Views):
                 yield from self.blocks(step.args[0], step.head[0], layout, float(k), "number_in_constant")
             if step.kind == "sum" and self._means() and k * size(self.sorted(step.head[0])) == 1:
                 yield from self._reduced(Mean, step.args[0], step.head[0], layout, step.law)
-        if self.cells.target.lacks("mul") and self.reshapes and self.constants_multiply(dtype):
-            one = Full(float(k), (1, 1), dtype)
-            yield Way(Matmul(), (self.arg(a, layout, (size(layout), 1)), one), "number_in_constant")
+        if self.cells.target.lacks("mul") and self.cells.has("full") and is_float(dtype):
+            yield from self._times_constant(a, float(k), layout)
+
+    def _times_constant(self, a: int, k: float, layout: Layout) -> Iterator[Way]:
+        """The value times a generated constant that holds the number, by a contraction."""
+        dtype, target = self.lattice.dtype[a], self.cells.target
+        if self.cells.has("matmul") and self.reshapes:
+            column = self.arg(a, layout, (size(layout), 1))
+            yield Way(Matmul(), (column, Full(k, (1, 1), dtype)), "number_in_constant")
+        if not target.lacks("vec_dot") and (self.reshapes or len(layout) < self.rank):
+            shape = (*sizes(layout), 1)
+            deep = self.arg(a, (*layout, None), shape)
+            yield Way(VecDot(), (deep, Full(k, shape, dtype)), "number_in_constant")
+        if not target.lacks("einsum") and None not in layout:
+            letters = "".join(chr(ord("a") + n) for n in range(len(layout)))
+            given = (Full(k, (), dtype), self.arg(a, layout, sizes(layout)))
+            yield Way(Einsum(f",{letters}->{letters}"), given, "number_in_constant")
 
     def _means(self) -> bool:
         """Whether means stand for sums."""
