@@ -167,6 +167,8 @@ class _Improver:
                 break
             if "interrupted" in extraction.method:
                 self._note(STOPPED)
+            if perf_counter() > self.end:
+                self._note("the search ended at its time limit")
             lowered = emit(found, extraction)
             verdict = self.judge(found, lowered, frozenset(barred))
             if verdict is None:
@@ -175,7 +177,6 @@ class _Improver:
             if STOPPED in self.notes:
                 return None
             if perf_counter() > self.end:
-                self._note("the search ended at its time limit")
                 break
             if verdict.step[0] < 0:
                 break
