@@ -95,21 +95,19 @@ def _nodes(found: Findings) -> str:
     """E-nodes after each round; of several windows the most."""
     if len(found.windows) > 1:
         return f", at most {max(w.largest for w in found.windows):,} e-nodes at once"
-    searches = [s for w in found.windows for s in w.nodes] or [found.saturation.nodes] * bool(
-        found.saturation
-    )
-    told = [" → ".join(f"{n:,}" for n in nodes) for nodes in searches if nodes]
-    several = f" of {len(told)} searches" * (len(told) > 1)
+    searches = [nodes for w in found.windows for nodes in w.nodes if nodes]
+    several = f" of {len(searches)} searches" * (len(searches) > 1)
+    told = [" → ".join(f"{n:,}" for n in nodes) for nodes in searches]
     return f"{several}, e-nodes {'; '.join(told)}" if told else ""
 
 
 def profile(found: Findings) -> str:
     """The log of the search as tables: law by law, window by window, and what took the time."""
-    return _printed(Group(*_profile(found)))
+    return _printed(Group(*_profile(found))) or "nothing was searched"
 
 
 def _profile(found: Findings) -> Iterator[RenderableType]:
-    yield from _section("law by law", [_law_by_law(found)])
+    yield from _section("law by law", [_law_by_law(found)] if found.windows else [])
     yield from _section("window by window", [_window_by_window(found)] if found.windows else [])
     spent = found.saturation.seconds if found.saturation is not None else None
     if spent:

@@ -51,7 +51,7 @@ def growth(improved: Improved) -> Counter[str]:
 
 
 def searched(improved: Improved) -> Searched | None:
-    """Why the searches stopped, e-nodes after each round, seconds by stage; None where nothing was searched."""
+    """Why the searches stopped, e-nodes after each round, seconds by stage; None where none was run."""
     if not improved.passes:
         return None
     seconds: dict[str, float] = {}

@@ -288,7 +288,7 @@ def _joined(
         laws,
         tuple(p for s in solved for p in s.passes),
         tuple(b for s in solved for b in s.barred),
-        _notes({called[k]: known[k].improved for k in called}),
+        notes_of({called[k]: known[k].improved for k in called}),
         tuple(c.passes[-1] for c in chosen if c.passes),
         tuple(
             Part(
@@ -300,7 +300,7 @@ def _joined(
     )  # fmt: skip
 
 
-def _notes(solved: Mapping[str, Improved]) -> tuple[str, ...]:
+def notes_of(solved: Mapping[str, Improved]) -> tuple[str, ...]:
     """The notes of windows, each with the windows that it is about, where those are not all."""
     about: dict[str, list[str]] = {}
     for title, improved in solved.items():
