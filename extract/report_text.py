@@ -27,7 +27,14 @@ def plain(found: Findings, times: bool) -> str:
 
 def _printed(what: RenderableType) -> str:
     made = StringIO()
-    console = Console(file=made, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
+    console = Console(
+        file=made,
+        width=WIDTH,
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,
+        legacy_windows=False,
+    )  # rich would show it in the notebook instead
     console.print(what)
     return "\n".join(line.rstrip() for line in made.getvalue().strip().splitlines())
 

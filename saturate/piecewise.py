@@ -301,12 +301,14 @@ def _joined(
 
 
 def notes_of(solved: Mapping[str, Improved]) -> tuple[str, ...]:
-    """The notes of windows, each with the windows that it is about, where those are not all."""
+    """The notes of windows, each with the windows that it is about where those are not all; an interrupt is
+    about the whole.
+    """
     about: dict[str, list[str]] = {}
     for title, improved in solved.items():
         for note in improved.notes:
             about.setdefault(note, []).append(title)
     return tuple(
-        note if len(titles) == len(solved) else f"{', '.join(titles)}: {note}"
+        note if note == STOPPED or len(titles) == len(solved) else f"{', '.join(titles)}: {note}"
         for note, titles in about.items()
     )

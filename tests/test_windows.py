@@ -14,7 +14,7 @@ from running import assert_same_bits
 import saturate as sat
 from saturate.accuracy import Judge
 from saturate.demos import gpt_arguments, gpt_loss
-from saturate.improve import Improved
+from saturate.improve import STOPPED, Improved
 from saturate.op import AnyArray
 from saturate.ops.structure import Reshape
 from saturate.piecewise import ALL_KEPT, ONE_KEPT, notes_of
@@ -89,9 +89,9 @@ def test_notes_name_the_windows_that_they_are_about() -> None:
     windows = {
         "window 1 (mu, c)": replace(kept, notes=(limit, work)),
         "window 2 (v31)": replace(kept, notes=(limit,)),
-        "window 3 (u)": replace(kept, notes=(work, limit)),
+        "window 3 (u)": replace(kept, notes=(work, limit, STOPPED)),
     }
-    assert notes_of(windows) == (limit, f"window 1 (mu, c), window 3 (u): {work}")
+    assert notes_of(windows) == (limit, f"window 1 (mu, c), window 3 (u): {work}", STOPPED)
 
 
 def test_a_short_program_is_one_window() -> None:
