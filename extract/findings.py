@@ -84,20 +84,54 @@ class LawUse:
 
 @dataclass(frozen=True, kw_only=True)
 class LawMatches:
-    """How often a law matched during the search, and the seconds that it took."""
+    """How often a law matched during the search, the seconds that it took, and how many e-nodes of the final
+    e-graphs it made.
+    """
 
     name: str
     matches: int
     seconds: float = 0.0
+    made: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """How a search went: why it stopped, e-nodes after each round, seconds by stage."""
+    """How a search went: why it stopped, e-nodes after each round, seconds by stage; `others` are seconds of
+    rules beside the laws that matched.
+    """
 
     stopped: str
     nodes: tuple[int, ...] = ()
     seconds: Mapping[str, float] | None = None
+    others: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowSearch:
+    """How a window was searched: a piece of a long program, or the whole of a short one.
+
+    `title` says which one, `times` how often it occurs in the program, `size` how many nodes it has. `nodes`
+    are the e-nodes after each round, search by search; each search starts from what the one before found.
+    `before` and `after` are the costs of one occurrence.
+    """
+
+    title: str
+    times: int
+    size: int
+    nodes: tuple[tuple[int, ...], ...]
+    before: float
+    after: float
+    seconds: float = 0.0
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of all searches together."""
+        return sum(map(len, self.nodes))
+
+    @property
+    def largest(self) -> int:
+        """The most e-nodes after any round."""
+        return max((n for search in self.nodes for n in search), default=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +203,7 @@ class Findings:
     laws: tuple[LawUse, ...] = ()
     matched: tuple[LawMatches, ...] = ()
     saturation: Searched | None = None
+    windows: tuple[WindowSearch, ...] = ()
     extraction: Chosen | None = None
     accuracy: Accuracy | None = None
     assumptions: tuple[str, ...] = ()

@@ -18,9 +18,10 @@ from saturate.extract.findings import (
     Searched,
     Step,
     Steps,
+    WindowSearch,
 )
 from saturate.extract.report_html import fragment, page
-from saturate.extract.report_text import plain, renderable
+from saturate.extract.report_text import plain, profile, renderable
 
 __all__ = [
     "Accuracy",
@@ -33,6 +34,7 @@ __all__ = [
     "Searched",
     "Step",
     "Steps",
+    "WindowSearch",
 ]
 
 
@@ -43,6 +45,12 @@ class Report(Findings):
     def text(self, *, times: bool = False) -> str:
         """Compact text without colour, 110 columns wide; seconds that the search took only with `times`."""
         return plain(self, times)
+
+    def profile(self) -> str:
+        """The log of the search as text: matches, time and e-nodes law by law; size, rounds, e-nodes and gain
+        window by window; the time of each stage.
+        """
+        return profile(self)
 
     def __str__(self) -> str:
         return self.text()

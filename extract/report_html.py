@@ -20,25 +20,27 @@ STYLE = """
 .saturate .tile { border: 1px solid #dfe4ea; border-radius: 8px; padding: .6rem 1rem; min-width: 8.5rem; }
 .saturate .tile b { display: block; font-size: 1.3rem; font-weight: 650; white-space: nowrap; }
 .saturate .tile.best { background: #eef7f1; border-color: #b9dcc5; color: #14532d; }
-.saturate table { border-collapse: collapse; width: 100%; color: inherit;
+.saturate.saturate table { border-collapse: collapse; width: 100%; color: inherit; table-layout: auto;
   font-variant-numeric: tabular-nums; }
 .saturate th { text-align: left; font-weight: 500; color: #5b6675; border-bottom: 1px solid #cbd2da;
   font-size: .85rem; }
-.saturate th, .saturate td { padding: .28rem .9rem .28rem 0; vertical-align: top; background: none; }
-.saturate td { border-bottom: 1px solid #eef1f4; text-align: left; }
+.saturate.saturate th, .saturate.saturate td { padding: .28rem .9rem .28rem 0; vertical-align: top;
+  background: none; text-align: left; }
+.saturate td { border-bottom: 1px solid #eef1f4; }
 .saturate tr.sum td { border-bottom: 0; font-weight: 650; }
-.saturate .n { text-align: right; white-space: nowrap; }
+.saturate.saturate .n { text-align: right; white-space: nowrap; }
 .saturate code, .saturate pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono",
   "DejaVu Sans Mono", monospace; font-size: .85em; color: inherit; background: none; }
 .saturate td code { overflow-wrap: anywhere; }
 .saturate pre { background: #f6f8fa; padding: .8rem 1rem; border-radius: 8px; overflow-x: auto;
   margin: .25rem 0; }
 .saturate .type { color: #5b6675; white-space: nowrap; }
-.saturate .bar { width: 18%; min-width: 5rem; vertical-align: middle; }
+.saturate .bar { width: 12%; min-width: 3rem; vertical-align: middle; }
 .saturate .bar i { display: block; height: .7rem; border-radius: 2px; background: #9db4d0; min-width: 1px; }
 .saturate .after .bar i { background: #5aa578; }
 .saturate .law { color: #14532d; }
 .saturate ul { margin: .25rem 0; padding-left: 1.2rem; }
+.saturate td:first-child code { white-space: nowrap; }
 @media print {
   .saturate { padding: 0; max-width: none; font-size: 12px; }
   .saturate tr { break-inside: avoid; }

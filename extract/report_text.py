@@ -22,10 +22,21 @@ NARROW = 100
 
 def plain(found: Findings, times: bool) -> str:
     """The text without colour; the same on every machine unless `times` asks for seconds."""
+    return _printed(renderable(found, times))
+
+
+def _printed(what: RenderableType) -> str:
     made = StringIO()
-    console = Console(file=made, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
-    console.print(renderable(found, times))
-    return "\n".join(line.rstrip() for line in made.getvalue().rstrip().splitlines())
+    console = Console(
+        file=made,
+        width=WIDTH,
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,
+        legacy_windows=False,
+    )  # rich would show it in the notebook instead
+    console.print(what)
+    return "\n".join(line.rstrip() for line in made.getvalue().strip().splitlines())
 
 
 def renderable(found: Findings, times: bool) -> RenderableType:
@@ -64,8 +75,8 @@ def search_lines(found: Findings, times: bool) -> Iterator[tuple[str, str]]:
     """How the search went and how the choice was made, as pairs of what and what it was."""
     search, chosen = found.saturation, found.extraction
     if search is not None:
-        counts = f", e-nodes {' → '.join(f'{n:,}' for n in search.nodes)}" if search.nodes else ""
-        yield "stopped", f"{search.stopped} after {units.plural(len(search.nodes), 'round')}{counts}"
+        yield from _windows(found)
+        yield "stopped", f"{search.stopped} after {units.plural(len(search.nodes), 'round')}{_nodes(found)}"
     if found.matched:
         matched = ", ".join(
             f"{m.name} {m.matches:,}" + f" ({m.seconds * 1e3:.1f} ms)" * times for m in found.matched
@@ -76,6 +87,70 @@ def search_lines(found: Findings, times: bool) -> Iterator[tuple[str, str]]:
         yield "chosen by", how + f" (bound: {chosen.bound_by})" * bool(chosen.bound_by)
     if times and search is not None and search.seconds:
         yield "seconds", ", ".join(f"{stage} {s:.3f}" for stage, s in search.seconds.items())
+
+
+def _windows(found: Findings) -> Iterator[tuple[str, str]]:
+    """Which windows there are, where there are several."""
+    if len(found.windows) > 1:
+        total = sum(w.times for w in found.windows)
+        kinds = (f"{w.title}" + f" {w.times} times" * (w.times > 1) for w in found.windows)
+        different = f", {len(found.windows)} different ones" * (total > len(found.windows))
+        yield "windows", f"{total}{different}: {', '.join(kinds)}"
+
+
+def _nodes(found: Findings) -> str:
+    """E-nodes after each round; of several windows the most."""
+    if len(found.windows) > 1:
+        return f", at most {max(w.largest for w in found.windows):,} e-nodes at once"
+    searches = [nodes for w in found.windows for nodes in w.nodes if nodes]
+    several = f" of {len(searches)} searches" * (len(searches) > 1)
+    told = [" → ".join(f"{n:,}" for n in nodes) for nodes in searches]
+    return f"{several}, e-nodes {'; '.join(told)}" if told else ""
+
+
+def profile(found: Findings) -> str:
+    """The log of the search as tables: law by law, window by window, and what took the time."""
+    return _printed(Group(*_profile(found))) or "nothing was searched"
+
+
+def _profile(found: Findings) -> Iterator[RenderableType]:
+    yield from _section("law by law", [_law_by_law(found)] if found.windows else [])
+    yield from _section("window by window", [_window_by_window(found)] if found.windows else [])
+    spent = found.saturation.seconds if found.saturation is not None else None
+    if spent:
+        stages = _table(("stage", "l"), ("ms", "r"))
+        for stage, seconds in spent.items():
+            stages.add_row(stage, _ms(seconds))
+        yield from _section("stage by stage", [stages])
+
+
+def _law_by_law(found: Findings) -> Table:
+    steps = {use.name: len(use.where) for use in found.laws}
+    table = _table(
+        ("law", "l"), ("matches", "r"), ("ms", "r"), ("e-nodes", "r"), ("steps of the result", "r")
+    )
+    for m in found.matched:
+        figures = (f"{m.matches:,}", _ms(m.seconds), f"{m.made:,}", str(steps.get(m.name, 0)))
+        table.add_row(*map(Text, (m.name, *figures)))
+    others = found.saturation.others if found.saturation is not None else None
+    for what, seconds in (others or {}).items():
+        table.add_row(Text(what, style="dim"), "", _ms(seconds), "", "")
+    return table
+
+
+def _window_by_window(found: Findings) -> Table:
+    heads = [("window", "f"), *((h, "r") for h in ("times", "nodes", "searches", "rounds", "e-nodes"))]
+    table = _table(*heads, ("cost before", "r"), ("after", "r"), ("gain", "r"), ("ms", "r"))
+    for w in found.windows:
+        counts = (w.times, w.size, len(w.nodes), w.rounds, w.largest)
+        costs = (units.cost(w.before, found.unit), units.cost(w.after, found.unit))
+        gain = units.times(w.before / w.after) if w.after else ""
+        table.add_row(*map(Text, (w.title, *(f"{n:,}" for n in counts), *costs, gain, _ms(w.seconds))))
+    return table
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:,.0f}"
 
 
 def _section(title: str, body: list[RenderableType]) -> list[RenderableType]:

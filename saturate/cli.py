@@ -97,6 +97,9 @@ def optimize(
     wrt: Annotated[str | None, typer.Option(help="Arguments to differentiate by, as in q,k.")] = None,
     source: Annotated[Path | None, typer.Option(help="Write the optimized source to this file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report as a page to this file.")] = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Print what the search did: by law, by window, by stage.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     exact: Annotated[str, typer.Option(help="bitwise, rounding, domain or bounded.")] = "rounding",
     target: Annotated[str, typer.Option(help="The runner: numpy or cupy.")] = "numpy",
@@ -122,6 +125,8 @@ def optimize(
     if source is None:
         _code(console, best.source())
     _report(console, best.report)
+    if profile:
+        print(f"\n{best.report.profile()}")
     for file in written:
         console.print(f"wrote {file}", markup=False, soft_wrap=True)
 

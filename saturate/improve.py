@@ -71,15 +71,18 @@ class Improved:
 
 @dataclass(frozen=True)
 class Part:
-    """A window of a long program, what was found for it, and what is known of it.
+    """A window of a long program, what it is called, what was found for it, and what is known of it.
 
+    `improved` is the window as it was where what its search found, `searched`, made the whole inaccurate.
     `made` says which value of the whole result a value of the window's result is; `plain` is the window
     without its zeros, `facts` and `examples` are those it was searched and measured with, `runs` those of the
     window as it was.
     """
 
+    title: str
     window: Window
     improved: Improved
+    searched: Improved
     plain: Program
     facts: FactsOf
     examples: Sequence[Any]
@@ -140,7 +143,7 @@ class _Improver:
         if found.saturation.stopped == INTERRUPTED:
             self._note(STOPPED)
         elif found.saturation.stopped != SATURATED:
-            self._note(f"the search ended at its {found.saturation.stopped}")
+            self._note(f"a search ended at its {found.saturation.stopped}")
         chosen = self._accurate(found)
         if chosen is None:
             return None
@@ -148,7 +151,7 @@ class _Improver:
         program = share(lowered.program)
         after = price_program(program, self.profile).cost
         if not extraction.proven and self.extractor in ("auto", "exact"):
-            self._note(f"the extraction ended at its work limit: {_distance(extraction)}")
+            self._note("an extraction ended at its work limit")
         worse = after >= before * (1 - BETTER) and not self.target.missing(current)
         self.found.append(Pass(found, extraction, lowered, before, before if worse else after, not worse))
         if worse:
@@ -168,7 +171,7 @@ class _Improver:
             if "interrupted" in extraction.method:
                 self._note(STOPPED)
             if perf_counter() > self.end:
-                self._note("the search ended at its time limit")
+                self._note("a search ended at its time limit")
             lowered = emit(found, extraction)
             verdict = self.judge(found, lowered, frozenset(barred))
             if verdict is None:
@@ -187,13 +190,6 @@ class _Improver:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
-
-
-def _distance(extraction: Extraction) -> str:
-    """How far from the cheapest a choice can be."""
-    if extraction.lower_bound <= 0:
-        return "no lower bound is known"
-    return f"its choice costs at most {extraction.cost / extraction.lower_bound:.2f} times the least"
 
 
 def _origins(found: Search, lowered: Lowered, program: Program, before: Mapping[str, str]) -> dict[str, str]:

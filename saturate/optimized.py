@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -214,15 +214,22 @@ class Optimized:
         )
 
     def _checked_parts(self, runner: str, seed: int, bound: float) -> dict[str, Certificate]:
-        """The windows of a long program on hostile samples, equal ones once."""
-        distinct = {id(part.improved): (k, part) for k, part in reversed([*enumerate(self._behind().parts)])}
-        return {
-            f"window {k}": check_program(
-                part.improved.program, part.window.program, runner=runner, trials=len(KINDS), seed=seed,
-                examples=[part.examples], also=(part.plain,), bound=bound, measured=part.runs,
-            )
-            for k, part in sorted(distinct.values(), key=lambda numbered: numbered[0])
-        }  # fmt: skip
+        """The windows of a long program on hostile samples, equal ones once, results by their names."""
+        found: dict[str, Certificate] = {}
+        gradients = {value: f"gradient {name}" for name, value in self.baseline.gradients}
+        for part in self._behind().parts:
+            if part.title not in found:
+                certificate = check_program(
+                    part.improved.program, part.window.program, runner=runner, trials=len(KINDS), seed=seed,
+                    examples=[part.examples], also=(part.plain,), bound=bound, measured=part.runs,
+                )  # fmt: skip
+                labels = {v: self.baseline.producer[v].label or v for v in part.window.outputs}
+                names = [gradients.get(v, label) for v, label in labels.items()]
+                named = zip(certificate.results, names, strict=True)
+                found[part.title] = replace(
+                    certificate, results=tuple(replace(row, name=name) for row, name in named)
+                )
+        return found
 
 
 def bound_of(laws: Iterable[Law]) -> float:

@@ -33,12 +33,12 @@ from saturate.samples import Sample
 from saturate.samples import samples as draw
 from saturate.saturation import Limits
 from saturate.target import Target
-from saturate.windows import Window, stitched
+from saturate.windows import Window, stitched, titles
 from saturate.zeroless import without_zeros
 
 TRIALS = 10
 """Samples on which a window is measured."""
-ONE_KEPT = "one window made the whole inaccurate: it is kept as it was"
+ONE_KEPT = "what was found made the whole inaccurate: it is kept as it was"
 ALL_KEPT = "the windows together were not as accurate as the baseline: none is changed"
 """Notes of a whole that had to do without what was found."""
 
@@ -248,10 +248,11 @@ def _accurate(
     judge: Judge,
 ) -> Improved:
     """The whole of solved windows; where it is not accurate enough, without those that make it so."""
-    for undone in (set[str](), *({key} for key in dict.fromkeys(keys))):
+    called = dict(zip(keys, titles(whole, pieces, keys), strict=True))
+    for undone in (set[str](), *({key} for key in called)):
         tried = _joined(whole, pieces, keys, known, undone)
         if tried is not None and judge.accepts(tried.program):
-            return replace(tried, notes=(*tried.notes, *[ONE_KEPT] * len(undone)))
+            return replace(tried, notes=(*tried.notes, *(f"{called[key]}: {ONE_KEPT}" for key in undone)))
     kept = _joined(whole, pieces, keys, known, set(keys)) or _kept(whole)
     return replace(kept, notes=(*kept.notes, ALL_KEPT))
 
@@ -280,16 +281,34 @@ def _joined(
         for v, law in c.laws.items()
         if v in found
     }
-    solved = [known[k].improved for k in dict.fromkeys(keys)]
+    called = dict(zip(keys, titles(whole, pieces, keys), strict=True))
+    solved = [known[k].improved for k in called]
     return Improved(
         program,
         laws,
         tuple(p for s in solved for p in s.passes),
         tuple(b for s in solved for b in s.barred),
-        tuple(dict.fromkeys(note for s in solved for note in s.notes)),
+        notes_of({called[k]: known[k].improved for k in called}),
         tuple(c.passes[-1] for c in chosen if c.passes),
         tuple(
-            Part(piece, c, known[k].plain, known[k].facts, known[k].examples, found, known[k].runs)
+            Part(
+                called[k], piece, c, known[k].improved, known[k].plain, known[k].facts, known[k].examples,
+                found, known[k].runs,
+            )
             for piece, c, k, found in zip(pieces, chosen, keys, places, strict=True)
         ),
+    )  # fmt: skip
+
+
+def notes_of(solved: Mapping[str, Improved]) -> tuple[str, ...]:
+    """The notes of windows, each with the windows that it is about where those are not all; an interrupt is
+    about the whole.
+    """
+    about: dict[str, list[str]] = {}
+    for title, improved in solved.items():
+        for note in improved.notes:
+            about.setdefault(note, []).append(title)
+    return tuple(
+        note if note == STOPPED or len(titles) == len(solved) else f"{', '.join(titles)}: {note}"
+        for note, titles in about.items()
     )

@@ -10,16 +10,15 @@ from saturate.extract.report import (
     Accuracy,
     Barred,
     Chosen,
-    LawMatches,
     LawUse,
     Report,
     ResultError,
-    Searched,
     Step,
     Steps,
 )
 from saturate.forms import LOWERINGS
 from saturate.improve import Improved
+from saturate.log import matched, searched, windows
 from saturate.ops.structure import Transpose
 from saturate.price import price_program
 from saturate.program import Input, Program
@@ -46,8 +45,9 @@ def report_of(
         after=_steps(improved.program, improved.laws, target.profile),
         context=", ".join(f"{i.name}: {i.type}" for i in baseline.inputs) + f"; exact={exact}" + made_for,
         laws=_uses(improved, laws),
-        matched=_matched(improved),
-        saturation=_searched(improved),
+        matched=matched(improved),
+        saturation=searched(improved),
+        windows=windows(baseline, improved, target.profile),
         extraction=_chosen(improved),
         accuracy=_accuracy(improved, judge),
         assumptions=(*_assumptions(laws, improved, exact, baseline.inputs), *assumed),
@@ -120,31 +120,6 @@ def _uses(improved: Improved, laws: Sequence[Law]) -> tuple[LawUse, ...]:
         LawUse(name=name, statement=statement, where=tuple(where[name]), exact=classes.get(name, "rounding"))
         for name, statement in statements.items()
         if name in where
-    )
-
-
-def _matched(improved: Improved) -> tuple[LawMatches, ...]:
-    total: dict[str, tuple[int, float]] = {}
-    for found in improved.passes:
-        for name, run in found.search.saturation.laws.items():
-            matches, seconds = total.get(name, (0, 0.0))
-            total[name] = (matches + run.matches, seconds + run.seconds)
-    most = sorted(total.items(), key=lambda law: (-law[1][0], law[0]))  # the engine reports in no fixed order
-    return tuple(LawMatches(name=n, matches=m, seconds=s) for n, (m, s) in most if m and "(" not in n)
-
-
-def _searched(improved: Improved) -> Searched | None:
-    if not improved.passes:
-        return None
-    seconds: dict[str, float] = {}
-    for found in improved.passes:
-        for stage, spent in found.search.seconds.items():
-            seconds[stage] = seconds.get(stage, 0.0) + spent
-        seconds["extract"] = seconds.get("extract", 0.0) + found.extraction.seconds
-    return Searched(
-        stopped=improved.passes[-1].search.saturation.stopped,
-        nodes=tuple(r.nodes for found in improved.passes for r in found.search.saturation.rounds),
-        seconds=seconds,
     )
 
 

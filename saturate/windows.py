@@ -22,6 +22,9 @@ LEAST, MOST = 14, 34
 WIDTH = 2
 """So many values may pass a cut; where more have to, a window is twice as long."""
 
+NAMED = 4
+"""So many of its values name a window."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -48,6 +51,22 @@ def windows(program: Program) -> tuple[Window, ...]:
         for own, nodes in zip(members, needed, strict=True)
         if any(n.value in read for n in own)
     )
+
+
+def titles(program: Program, pieces: Sequence[Window], keys: Sequence[str]) -> tuple[str, ...]:
+    """What each window is called: its number, one for all of a key, with the first of its forward values, as
+    the program names them.
+    """
+    forward = {n.value for n in _forward(program)}
+    found: dict[str, str] = {}
+    for piece, key in zip(pieces, keys, strict=True):
+        if key not in found:
+            made = [program.producer[piece.values[n.value]] for n in piece.program.nodes if not _copied(n)]
+            own = [n for n in made if n.value in forward]
+            names = list(dict.fromkeys([n.label for n in own if n.label] or [n.value for n in own]))
+            told = ", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)])
+            found[key] = f"window {len(found) + 1} ({told})"
+    return tuple(found[key] for key in keys)
 
 
 def _forward(program: Program) -> list[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -17,6 +17,7 @@ from saturate.extract.report import (
     Searched,
     Step,
     Steps,
+    WindowSearch,
 )
 
 
@@ -71,10 +72,26 @@ FULL = Report(
         ),
     ),
     matched=(
-        LawMatches(name="factor_common", matches=12, seconds=0.0012),
+        LawMatches(name="factor_common", matches=12, seconds=0.0012, made=7),
         LawMatches(name="like_terms", matches=1204, seconds=0.01),
     ),
-    saturation=Searched(stopped="saturated", nodes=(106, 1132), seconds={"trace": 0.003, "saturate": 0.02}),
+    saturation=Searched(
+        stopped="saturated",
+        nodes=(106, 1132),
+        seconds={"trace": 0.003, "saturate": 0.02},
+        others={"facts": 0.0051},
+    ),
+    windows=(
+        WindowSearch(
+            title="the whole",
+            times=1,
+            size=17,
+            nodes=((106, 1132),),
+            before=206_334.5,
+            after=163_802.0,
+            seconds=0.023,
+        ),
+    ),
     extraction=Chosen(
         method="exact", cost=163_802.0, lower_bound=160_000.0, proven=False, bound_by="linear relaxation"
     ),
@@ -93,3 +110,15 @@ FULL = Report(
 )
 
 BARE = Report(title="nothing", before=Steps(steps=()), after=Steps(steps=()))
+
+LONG = replace(
+    FULL,
+    saturation=Searched(stopped="saturated, round limit", nodes=(106, 1132, 9, 87, 88)),
+    windows=(
+        WindowSearch(
+            title="window 1 (mu, c)", times=12, size=17, nodes=((106, 1132), (9,)), before=7.0, after=3.5
+        ),
+        WindowSearch(title="window 2 (v31)", times=1, size=5, nodes=((87, 88),), before=2.0, after=2.0),
+    ),
+)
+"""The same of a program that was searched in windows."""

@@ -172,6 +172,18 @@ def test_optimize_prints_source_unless_it_is_written(capsys: pytest.CaptureFixtu
     assert "x: float32[13, 7], b: float64[]" in out
 
 
+def test_profile_prints_what_the_search_did(capsys: pytest.CaptureFixture[str], file: Path) -> None:
+    given = ("optimize", f"{file}:layer", "--arg", "x=13x7:float32", "--arg", "b=11:float32", "--wrt", "b")
+    status, out, err = run(capsys, *given, "--profile")
+    assert (status, err) == (0, "")
+    report, _, profile = out.partition("\nlaw by law\n")
+    assert "matches" in profile
+    assert "window by window" in profile
+    assert "the whole" in profile
+    assert "stage by stage" in profile
+    assert "check of layer on numpy: passed" in report
+
+
 def test_optimize_prints_one_json_object(capsys: pytest.CaptureFixture[str], file: Path) -> None:
     status, out, err = run(
         capsys, "optimize", f"{file}:widened", "--arg", "x=13x5", "--wrt", "x", "--exact", "bitwise", "--json"
@@ -180,6 +192,7 @@ def test_optimize_prints_one_json_object(capsys: pytest.CaptureFixture[str], fil
     said = json.loads(out)
     assert list(said) == ["program", "source", "report"]
     assert said["report"]["title"] == "widened"
+    assert said["report"]["windows"] == []  # bitwise, so nothing was searched
     assert said["report"]["check"]["passed"] is True
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from golden_files import Golden
 from notebook_display import shown
-from report_example import AFTER, BARE, BEFORE, FULL
+from report_example import AFTER, BARE, BEFORE, FULL, LONG
 from rich.console import Console
 
 from saturate.extract import units
@@ -63,6 +63,23 @@ def test_text(golden: Golden) -> None:
 
 def test_text_of_nothing(golden: Golden) -> None:
     golden.check(str(BARE))
+
+
+def test_a_long_program_names_its_windows_and_shows_no_round() -> None:
+    text = str(LONG)
+    assert "windows       13, 2 different ones: window 1 (mu, c) 12 times, window 2 (v31)" in text
+    assert "saturated, round limit after 5 rounds, at most 1,132 e-nodes at once" in text
+    assert "106 → 1,132" not in text
+
+
+def test_searches_one_after_the_other_are_told_apart() -> None:
+    text = str(replace(FULL, windows=LONG.windows[:1]))
+    assert "after 2 rounds of 2 searches, e-nodes 106 → 1,132; 9" in text
+
+
+@pytest.mark.parametrize("which", ["FULL", "LONG", "BARE"])
+def test_profile(golden: Golden, which: str) -> None:
+    golden.check({"FULL": FULL, "LONG": LONG, "BARE": BARE}[which].profile())
 
 
 def test_text_holds_no_seconds_unless_asked() -> None:
@@ -186,7 +203,10 @@ def test_plain_data_is_strict_json() -> None:
         "stopped": "saturated",
         "nodes": [106, 1132],
         "seconds": {"trace": 0.003, "saturate": 0.02},
+        "others": {"facts": 0.0051},
     }
+    assert data["matched"][0] == {"name": "factor_common", "matches": 12, "seconds": 0.0012, "made": 7}
+    assert data["windows"][0]["nodes"] == [[106, 1132]]
     bare = json.loads(json.dumps(replace(BARE, before=BEFORE).to_dict(), allow_nan=False))
     assert bare["check"] is None
     assert bare["ratio"] == "inf"

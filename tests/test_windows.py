@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from running import assert_same_bits
 import saturate as sat
 from saturate.accuracy import Judge
 from saturate.demos import gpt_arguments, gpt_loss
+from saturate.improve import STOPPED, Improved
 from saturate.op import AnyArray
 from saturate.ops.structure import Reshape
-from saturate.piecewise import ALL_KEPT, ONE_KEPT
+from saturate.piecewise import ALL_KEPT, ONE_KEPT, notes_of
 from saturate.program import Program
 from saturate.runners.evaluate import evaluate
-from saturate.windows import MOST, Window, stitched, windows
+from saturate.windows import MOST, Window, stitched, titles, windows
 
 WRT = ("blocks", "wu")
 
@@ -59,6 +61,37 @@ def test_equal_layers_are_equal_windows() -> None:
     texts = Counter(str(piece.program) for piece in windows(gradients(6)))
     assert sum(texts.values()) == 12
     assert len(texts) <= 5
+
+
+def test_windows_are_called_by_their_number_and_the_names_of_their_values() -> None:
+    program = gradients(3)
+    pieces = windows(program)
+    called = titles(program, pieces, [str(piece.program) for piece in pieces])
+    assert called[:2] == ("window 1 (mu, c, h, y, …)", "window 2 (mu, c, u, x)")
+    assert called[5] == "window 4 (mu, c, u, x, …)"
+    assert [c.split()[1] for c in called] == ["1", "2", "3", "2", "3", "4"]
+
+
+def test_a_check_names_the_window_and_its_worst_result(three: sat.Optimized) -> None:
+    names = [r.name for r in three.check(trials=2).results if r.name.startswith("window")]
+    assert len(names) == 4
+    for name in names:
+        title, _, result = name.partition("): ")
+        assert title in " ".join(w.title for w in three.report.windows)
+        assert result.removeprefix("gradient ") in {
+            *(n.label or n.value for n in three.baseline.nodes), *(g for g, _ in three.baseline.gradients),
+        }  # fmt: skip
+
+
+def test_notes_name_the_windows_that_they_are_about() -> None:
+    kept = Improved(gradients(1), {}, (), (), ())
+    limit, work = "a search ended at its round limit", "an extraction ended at its work limit"
+    windows = {
+        "window 1 (mu, c)": replace(kept, notes=(limit, work)),
+        "window 2 (v31)": replace(kept, notes=(limit,)),
+        "window 3 (u)": replace(kept, notes=(work, limit, STOPPED)),
+    }
+    assert notes_of(windows) == (limit, f"window 1 (mu, c), window 3 (u): {work}", STOPPED)
 
 
 def test_a_short_program_is_one_window() -> None:
@@ -113,7 +146,8 @@ def test_windows_that_spoil_the_whole_go_back_to_what_they_were(
 
     monkeypatch.setattr(Judge, "accepts", sometimes)
     best = sat.optimize(residual, sat.Type((5, 7), "float32"), sat.Type((7, 7), "float32"), wrt=("x", "w"))
-    assert note in best.report.notes
+    kept = [n for n in best.report.notes if n.endswith(note)]
+    assert kept == [f"window 1 (v2, v3, v4, v5, …): {ONE_KEPT}" if note == ONE_KEPT else ALL_KEPT]
     assert best.check().passed
     assert best.report.after.cost <= best.report.before.cost * (1 + 1e-9)
 
