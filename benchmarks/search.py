@@ -3,9 +3,10 @@
     python benchmarks/search.py [--layers 1,2,4,12,24] [--stages] [--workers 1]
 
 `seconds` is the first call, `again` a second one, which takes its result from a cache that lasts as long as
-this benchmark. Processor seconds of one process, so that other work on the machine counts little; the ratio is that of the
-model's price before and after, `peak` the largest memory of the process until then. A transformer has the
-sizes of `gpt_arguments` below: the time of a search does not depend on sizes, that of measuring does.
+this benchmark. Processor seconds of one process, so that other work on the machine counts little; the ratio
+is that of the model's price before and after, `peak` the largest memory of the process until then. A
+transformer has the sizes of `gpt_arguments` below: the time of a search does not depend on sizes, that of
+measuring does.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def row(name: str, optimize: Callable[[], sat.Optimized], stages: bool) -> None:
     steps = f"{report.before.passes} → {report.after.passes}"
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     passed = report.check is not None and report.check.passed
-    print(f"{name:20} {spent:8.2f} {again:6.2f} {report.ratio:6.2f} {steps:>13} {peak:6.0f} MiB  {passed}", flush=True)
+    times = f"{spent:8.2f} {again:6.2f}"
+    print(f"{name:20} {times} {report.ratio:6.2f} {steps:>13} {peak:6.0f} MiB  {passed}", flush=True)
     if stages and report.saturation is not None:
         print("    " + ", ".join(f"{k} {v:.2f}" for k, v in report.saturation.seconds.items()))
 
