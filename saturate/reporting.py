@@ -104,7 +104,8 @@ def _turned(op: Transpose, operand: str) -> str:
     """A transpose as people write it."""
     rank = len(op.permutation)
     if op.permutation == (*range(rank - 2), rank - 1, rank - 2):
-        return f"{operand}.T" if rank == 2 else f"{operand}.swapaxes(-2, -1)"
+        turned = ".T" if rank == 2 else ".swapaxes(-2, -1)"
+        return operand.removesuffix(turned) if operand.endswith(turned) else operand + turned
     return op.text(operand)
 
 
