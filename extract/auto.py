@@ -23,7 +23,7 @@ LARGE = 3000
 PREPARATION = 5e-4
 SMALL = 300
 """Nodes of a part that CP-SAT mostly closes at once."""
-SEARCHED = 0.2
+SEARCHED = 0.5
 """Of counted work, for neighbourhoods before CP-SAT sees the whole part."""
 
 

@@ -6,6 +6,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+now = time.perf_counter
+"""What limits and times are measured with."""
+
 
 class TimeUp(Exception):
     """A limit was reached inside a computation that has no partial result; whoever holds an answer
@@ -17,14 +20,14 @@ class Stopwatch:
     """Seconds by stage: each stage ends where the next begins, so that all of them sum to the whole."""
 
     def __init__(self, stage: str) -> None:
-        self._stage, self._since = stage, time.perf_counter()
+        self._stage, self._since = stage, now()
         self._seconds: dict[str, float] = {}
 
     def begin(self, stage: str) -> None:
         """From now on time belongs to this stage; one that comes again is continued."""
-        now = time.perf_counter()
-        self._seconds[self._stage] = self._seconds.get(self._stage, 0.0) + now - self._since
-        self._stage, self._since = stage, now
+        ended = now()
+        self._seconds[self._stage] = self._seconds.get(self._stage, 0.0) + ended - self._since
+        self._stage, self._since = stage, ended
 
     def seconds(self) -> dict[str, float]:
         """Until now, in the order in which the stages first ended."""
@@ -40,13 +43,13 @@ class Clock:
     """
 
     def __init__(self, seconds: float | None, work: int | None = None) -> None:
-        self.start = time.perf_counter()
+        self.start = now()
         self.seconds = seconds
         self.work = work
 
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self.start
+        return now() - self.start
 
     def left(self) -> float:
         """Seconds left; infinite without a limit."""

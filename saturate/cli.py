@@ -158,7 +158,9 @@ def rules(
 @app.command()
 def extract(
     graph: Annotated[Path, typer.Argument(help="An e-graph in egraph-serialize form, .json or .json.gz.")],
-    seconds: Annotated[float, typer.Option(help="When to stop looking.")] = 10.0,
+    seconds: Annotated[
+        float, typer.Option("--seconds", "--time", help="When to stop looking, in seconds.")
+    ] = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """The cheapest choice out of an e-graph of a file, with a lower bound."""
