@@ -6,6 +6,7 @@ import atexit
 import pickle
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,18 @@ class Highs:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
 
     def solve(self, request: dict[str, Any], seconds: float) -> dict[str, Any] | None:
         """The worker's reply; None where it had to be ended because it overran the limit.
 
-        Raises ExtractionError (code `solver`) where the worker died of itself.
+        Threads are answered one after another. Raises ExtractionError (code `solver`) where the worker died
+        of itself.
         """
+        with self._lock:
+            return self._solve(request, seconds)
+
+    def _solve(self, request: dict[str, Any], seconds: float) -> dict[str, Any] | None:
         process = self._running()
         replies: list[dict[str, Any]] = []
         stopped: list[bool] = []

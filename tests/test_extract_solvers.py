@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
@@ -198,3 +199,11 @@ def test_broken_worker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ExtractionError, match="the HiGHS process ended with status"):
         solve_milp(model(problem(dense_classes(5))), Clock(10))
     HIGHS.close()
+
+
+def test_threads_share_the_solver_one_after_another() -> None:
+    graphs = [dense_classes(seed, 40) for seed in range(12)]
+    alone = [EXTRACTORS["exact"](g).cost for g in graphs]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda g: EXTRACTORS["exact"](g).cost, graphs))
+    assert together == alone
