@@ -202,7 +202,7 @@ def test_broken_worker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_threads_share_the_solver_one_after_another() -> None:
-    graphs = [dense_classes(seed, 40) for seed in range(12)]
+    graphs = [dense_classes(seed, 40) for seed in range(4)]
     alone = [EXTRACTORS["exact"](g).cost for g in graphs]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda g: EXTRACTORS["exact"](g).cost, graphs))
