@@ -42,9 +42,11 @@ __all__ = [
 class Report(Findings):
     """Findings that print themselves; the fields are those of `Findings`."""
 
-    def text(self, *, times: bool = False) -> str:
-        """Compact text without colour, 110 columns wide; seconds that the search took only with `times`."""
-        return plain(self, times)
+    def text(self, *, times: bool = False, steps: bool = True) -> str:
+        """Compact text without colour, 110 columns wide; seconds that the search took only with `times`, the
+        tables of steps unless `steps` is false.
+        """
+        return plain(self, times, steps)
 
     def profile(self) -> str:
         """The log of the search as text: matches, time and e-nodes law by law; size, rounds, e-nodes and gain

@@ -20,9 +20,9 @@ NARROW = 100
 """On consoles of fewer columns the tables of steps show cost alone."""
 
 
-def plain(found: Findings, times: bool) -> str:
+def plain(found: Findings, times: bool, steps: bool = True) -> str:
     """The text without colour; the same on every machine unless `times` asks for seconds."""
-    return _printed(renderable(found, times))
+    return _printed(renderable(found, times, steps))
 
 
 def _printed(what: RenderableType) -> str:
@@ -39,14 +39,15 @@ def _printed(what: RenderableType) -> str:
     return "\n".join(line.rstrip() for line in made.getvalue().strip().splitlines())
 
 
-def renderable(found: Findings, times: bool) -> RenderableType:
-    """The whole report as one renderable of rich."""
+def renderable(found: Findings, times: bool, steps: bool = True) -> RenderableType:
+    """The report as one renderable of rich, with or without the tables of steps."""
     parts: list[RenderableType] = [Text(found.title, style="bold")]
     if found.context:
         parts.append(Text(found.context))
     parts.append(Text(headline(found), style="green"))
-    parts += _section("before", [_Steps(found, found.before)])
-    parts += _section("after", [_Steps(found, found.after)])
+    if steps:
+        parts += _section("before", [_Steps(found, found.before)])
+        parts += _section("after", [_Steps(found, found.after)])
     parts += _section("laws in the result", list(_laws(found)))
     parts += _section("search", list(_search(found, times)))
     parts += _section("accuracy", list(_accuracy(found)))

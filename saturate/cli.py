@@ -19,7 +19,7 @@ from saturate.demos import DEMOS
 from saturate.errors import ArgumentError, SaturateError
 from saturate.extract.command import extract_command
 from saturate.extract.report import Report
-from saturate.extract.report_text import WIDTH
+from saturate.extract.report_text import WIDTH, renderable
 from saturate.extract.units import cost, times
 from saturate.law_command import catalogue, checked, law_named, page
 from saturate.named import examples_of, function_of
@@ -33,6 +33,9 @@ from saturate.text import save_constants
 
 _USAGE: Any = typer.BadParameter.__mro__[2]
 """ClickException: newer versions of typer bring a click of their own, older ones need the package."""
+
+SHOWN = 60
+"""A demo of more steps shows no table of them."""
 
 app = typer.Typer(
     add_completion=False,
@@ -61,7 +64,7 @@ def _face(
 def demo(
     name: Annotated[str | None, typer.Argument(help="Which demo; without it they are listed.")] = None,
 ) -> None:
-    """List the demos, or run one: the function, its backward as source, the report, the check."""
+    """List the demos, or run one: the function, its forward and backward as source, the report, the check."""
     console = _console()
     if name is None:
         width = max(map(len, DEMOS))
@@ -75,10 +78,11 @@ def demo(
     _heading(console, "The function")
     _code(console, "\n\n".join(inspect.getsource(f) for f in (*chosen.beside, chosen.function)))
     best = _optimized(chosen.function, chosen.types, wrt=chosen.wrt)
-    _heading(console, f"Its value and gradients, optimized: {chosen.about}")
-    _code(console, best.source())
-    _heading(console, "The report")
-    _report(console, best.report)
+    _heading(console, f"Its forward and backward, optimized: {chosen.about}")
+    _code(console, "def forward" + best.source().partition("def forward")[2])
+    count = best.report.before.passes
+    _heading(console, "The report" + f", without its tables of {count} steps" * (count > SHOWN))
+    _report(console, best.report, steps=count <= SHOWN)
     before, after = compared((best.baseline, best.program))
     _heading(
         console,
@@ -230,12 +234,12 @@ def _console() -> Console:
     return plain if plain.is_terminal else Console(width=WIDTH)
 
 
-def _report(console: Console, report: Report) -> None:
+def _report(console: Console, report: Report, steps: bool = True) -> None:
     """In colour on a terminal, else the plain text."""
     if console.is_terminal:
-        console.print(report)
+        console.print(renderable(report, times=True, steps=steps))
     else:
-        print(report.text(times=True))
+        print(report.text(times=True, steps=steps))
 
 
 def _heading(console: Console, text: str) -> None:
