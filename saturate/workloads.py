@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from saturate.demos import attention, cross_entropy, softmax
 from saturate.op import Type
 
 Array = Any
@@ -30,13 +31,6 @@ class Workload:
         return replace(self, types=tuple(replace(t, dtype=dtype) if t.is_float else t for t in self.types))
 
 
-def softmax(x: Array) -> Array:
-    """Each row as probabilities; the maximum keeps exp in range."""
-    m = x.max(axis=-1, keepdims=True)
-    e = np.exp(x - m)
-    return e / e.sum(axis=-1, keepdims=True)
-
-
 def softmax_first_axis(x: Array) -> Array:
     """Each column as probabilities."""
     e = np.exp(x - np.max(x, axis=0))
@@ -54,14 +48,6 @@ def log_of_shifted_sum(x: Array) -> Array:
     m = x.max(axis=1)
     s = np.exp(x - m[:, None]).sum(axis=1)
     return np.log(s) + m
-
-
-def cross_entropy(logits: Array, labels: Array) -> Array:
-    """The mean cross-entropy of one-hot or soft labels."""
-    m = logits.max(axis=-1, keepdims=True)
-    z = logits - m
-    logp = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
-    return -np.mean(np.sum(labels * logp, axis=-1))
 
 
 def cross_entropy_of_softmax(logits: Array, labels: Array) -> Array:
@@ -119,13 +105,6 @@ def layer_norm(x: Array, w: Array, b: Array) -> Array:
 def rms_norm(x: Array, w: Array) -> Array:
     """Rows divided by their root mean square, and scaled."""
     return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * w
-
-
-def attention(q: Array, k: Array, v: Array) -> Array:
-    """One head of attention without a mask."""
-    s = q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5
-    e = np.exp(s - s.max(axis=-1, keepdims=True))
-    return (e / e.sum(axis=-1, keepdims=True)) @ v
 
 
 def sum_of_product(a: Array, b: Array) -> Array:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
+from unittest.mock import patch
 
 import autograd
 import autograd.numpy
@@ -13,18 +14,20 @@ import pytest
 from optimized import NAMES, arguments, called, cotangent, fresh, off, optimized, workload
 
 import saturate as sat
-from saturate import workloads
+from saturate import demos, workloads
 from saturate.runners.evaluate import evaluate
 
 
 def with_autograd(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, and what it calls in its module, over autograd's NumPy."""
-    scope: dict[str, Any] = {**vars(workloads), "np": autograd.numpy}
-    for name, value in vars(workloads).items():
-        if isinstance(value, types.FunctionType) and value.__module__ == workloads.__name__:
-            scope[name] = types.FunctionType(value.__code__, scope, name, value.__defaults__)
-    found: Callable[..., Any] = scope[f.__name__]
-    return found
+    """The function, its module and those of what it calls over autograd's NumPy."""
+
+    def over_autograd(*arrays: Any) -> Any:
+        with ExitStack() as stack:
+            for module in (demos, workloads):
+                stack.enter_context(patch.object(module, "np", autograd.numpy))
+            return f(*arrays)
+
+    return over_autograd
 
 
 def by_autograd(name: str, arrays: list[Any], seed: Any) -> list[Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from saturate.demos import attention, cross_entropy, softmax
 from saturate.workloads import (
     WORKLOADS,
     Workload,
-    attention,
     chain,
     chain3,
     chain6,
-    cross_entropy,
     cross_entropy_of_softmax,
     diagonal_of_product,
     layer_norm,
@@ -23,7 +22,6 @@ from saturate.workloads import (
     ridge,
     rms_norm,
     row_scale_then_narrow,
-    softmax,
     softmax_first_axis,
     sum_of_product,
     t,
