@@ -34,7 +34,7 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=1, help="Threads over windows.")
     chosen = options.parse_args()
     limits = sat.Limits(workers=chosen.workers)
-    sat.optimize(DEMOS["softmax"].function, *DEMOS["softmax"].types, wrt="x")  # imports, and workers start
+    sat.optimize(DEMOS["mlp"].function, *DEMOS["mlp"].types)  # imports, and workers start
     print(f"{'program':20} {'seconds':>8} {'again':>6} {'ratio':>6} {'steps':>13} {'peak':>9}  check")
     for name in SMALL:
         demo = DEMOS[name]

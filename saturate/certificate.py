@@ -12,8 +12,9 @@ class ResultCheck:
     """One result on all samples; figures are those of the sample where error / tolerance was largest.
 
     Errors are the largest distance to the reference, in units of the largest magnitude in the reference's
-    result: of the program, of the baseline, and `reach`, the largest that the baseline's can be (its
-    roundings and the arguments moved by one unit in the last place), which `tolerance` is made of.
+    result (of one, where the dtype holds no number so small): of the program, of the baseline, and `reach`,
+    the largest that the baseline's can be (its roundings and the arguments moved by one unit in the last
+    place), which `tolerance` is made of.
     `compared` is the share of elements, over all samples, where reference and baseline are finite.
     `fault` says what is wrong where that is no matter of size.
     """

@@ -25,6 +25,8 @@ CONCLUSIVE = 1e-2
 """A quotient whose own error may be a larger share says nothing."""
 GROUPS = 24
 """So many groups of arguments are moved, each at once: where there are no more, each argument alone."""
+MOVED = 4
+"""So many times the roundings of a value are moved to see how far that moves it."""
 SAMPLES = 3
 """So many smooth samples are tried, in two directions each."""
 
@@ -171,6 +173,6 @@ def _value(value: Program, arrays: Sequence[AnyArray], run: Callable[..., tuple[
 def _noise(value: Program, arrays: Sequence[AnyArray]) -> float:
     """How far roundings move the value: what it loses by cancellation inside no look at its size can tell."""
     plain = _value(value, arrays, evaluate)
-    moved = [_value(value, arrays, lambda p, *xs, k=k: perturbed(p, xs, k)) for k in range(2)]
+    moved = [_value(value, arrays, lambda p, *xs, k=k: perturbed(p, xs, k)) for k in range(MOVED)]
     eps = float(np.finfo(np.asarray(plain).dtype).eps)
     return max(eps * float(abs(plain)), *(float(abs(m - plain)) for m in moved))

@@ -256,6 +256,16 @@ def test_attention_on_short_sequences() -> None:
     assert passes(best.program) <= 16
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_attention_with_arrays_as_examples(seed: int) -> None:
+    """What mixes offsets and scales once barred all that the search found."""
+    rng = np.random.default_rng(seed)
+    q, k, v = (rng.normal(size=size).astype("float32") for size in ((512, 64), (256, 64), (256, 64)))
+    best = sat.optimize(attention, q, k, v, wrt=("q", "k", "v"), check=False)
+    assert_the_published_backward(best.program, (512, 256), (512, 64))
+    assert best.report.ratio > 1.3
+
+
 def assert_the_published_backward(program: Program, wide: tuple[int, int], out: tuple[int, int]) -> None:
     """No adjoint of the maximum, D from the output and its gradient, no scale on what is wide."""
     kinds = ops(program)

@@ -281,7 +281,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"memory": 3}, "optimize takes only memory=None for now, got 3: leave it out"),
     ({"accuracy": 0.5}, "optimize needs accuracy of at least 1, or None to turn it off; got 0.5"),
     ({"accuracy": "high"}, "optimize needs accuracy of at least 1, or None to turn it off; got 'high'"),
-    ({"limits": 5}, "optimize needs limits as Limits(seconds, nodes, rounds), got 5"),
+    ({"limits": 5}, "optimize needs limits as Limits(seconds, nodes, rounds, workers), got 5"),
     ({"seed": -1}, "optimize needs seed as a whole number from 0 on, got -1"),
     ({"rules": [1]}, "rules needs laws declared with @law, got 1"),
     ({"rules": 3}, "rules needs a list of laws, such as [*CATALOGUE, mine], got 3"),

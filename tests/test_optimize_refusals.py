@@ -38,7 +38,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[SaturateError], str]] = {
     "negative limits": (
         lambda: sat.optimize(double, T, limits=sat.Limits(seconds=-1)),
         ArgumentError,
-        "optimize needs limits from 0 on, got Limits(seconds=-1",
+        "optimize needs limits from 0 on, and at least one worker; got Limits(seconds=-1",
     ),
     "samples of text": (
         lambda: sat.optimize(double, T, samples=[("a",)]),
