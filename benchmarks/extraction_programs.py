@@ -30,7 +30,7 @@ def searches(layers: int) -> Iterator[Search]:
     """The first search of each window that is not equal to one before."""
     best = sat.optimize(gpt_loss, *gpt_arguments(layers, **SIZES), wrt=("x", "blocks", "wu"), check=False)
     seen: set[int] = set()
-    for part in best._behind().parts:
+    for part in best.behind().parts:
         if id(part.improved) not in seen and part.improved.passes:
             seen.add(id(part.improved))
             yield part.improved.passes[0].search

@@ -45,7 +45,8 @@ class Optimized:
 
     `rewritten` holds the `program` that runs and the records of what was rewritten, its `provenance`;
     `baseline` is the program as traced and differentiated, `same` names values of it by values of `program`,
-    and `questions` answers `why`. Called with the function's own arguments it returns the value; with
+    and `questions` answers `why`. `plain` gives other forms of the baseline that the check measures with,
+    `behind` what is known beyond the result, `long` whether it was searched in windows. Called with the function's own arguments it returns the value; with
     gradients asked for, `(value, gradients)`, where a value that is not a scalar needs its `cotangent`.
     Arguments are never written to, and no result shares memory with an argument.
     """
@@ -59,9 +60,9 @@ class Optimized:
     _rules: tuple[Law, ...]
     _signature: Signature
     _examples: tuple[Any, ...]
-    _plain: Callable[[], tuple[Program, ...]]
-    _behind: Callable[[], Behind]
-    _long: bool = False
+    plain: Callable[[], tuple[Program, ...]]
+    behind: Callable[[], Behind]
+    long: bool = False
 
     @property
     def program(self) -> Program:
@@ -76,7 +77,7 @@ class Optimized:
     @property
     def questions(self) -> Questions:
         """Who answers `why` and `why_not`; for a result that was recalled the search is made again first."""
-        return self._behind().questions
+        return self.behind().questions
 
     @cached_property
     def _runner(self) -> Runner:
@@ -206,18 +207,18 @@ class Optimized:
         bound = bound_of(law for law in self._rules if law.name in named)
         whole = check_program(
             self.program, self.baseline, runner=runner, trials=trials, seed=seed, examples=examples or None,
-            assumptions=self.report.assumptions, also=self._plain(), bound=bound,
-            kinds=MILD if self._long else KINDS, measured=measured,
+            assumptions=self.report.assumptions, also=self.plain(), bound=bound,
+            kinds=MILD if self.long else KINDS, measured=measured,
         )  # fmt: skip
         return with_parts(
-            whole, self._checked_parts(runner, seed, bound) if self._long and samples is None else {}
+            whole, self._checked_parts(runner, seed, bound) if self.long and samples is None else {}
         )
 
     def _checked_parts(self, runner: str, seed: int, bound: float) -> dict[str, Certificate]:
         """The windows of a long program on hostile samples, equal ones once, results by their names."""
         found: dict[str, Certificate] = {}
         gradients = {value: f"gradient {name}" for name, value in self.baseline.gradients}
-        for part in self._behind().parts:
+        for part in self.behind().parts:
             if part.title not in found:
                 certificate = check_program(
                     part.improved.program, part.window.program, runner=runner, trials=len(KINDS), seed=seed,

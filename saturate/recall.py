@@ -50,7 +50,7 @@ def restored(request: Request, text: str, *notes: str) -> Optimized:
 
     @cache
     def behind() -> Behind:
-        return searched(replace(request, check=False))._behind()
+        return searched(replace(request, check=False)).behind()
 
     return Optimized(
         ExpansionResult(program, record.regions), request.baseline, request.goal,

@@ -44,7 +44,7 @@ def written(best: Optimized, notes: list[str]) -> str:
     """The record of a result as JSON text; `notes`, which its request makes itself, are left out."""
     kept = tuple(note for note in best.report.notes if note not in notes)
     record = Record(
-        str(best.program), tuple(map(str, best._plain())), best.provenance, best.laws, best.same, best._long,
+        str(best.program), tuple(map(str, best.plain())), best.provenance, best.laws, best.same, best.long,
         replace(best.report, notes=kept),
     )  # fmt: skip
     return json.dumps(_converter.unstructure(record))

@@ -104,7 +104,7 @@ def _checked(request: Request, best: Optimized, judge: Judge) -> Optimized:
     same = {value: value for value in shared.types}
     behind = Behind(best.questions.at_the_start(shared))
     plain = replace(
-        best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, _behind=lambda: behind, _long=False
+        best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, behind=lambda: behind, long=False
     )  # fmt: skip
     require(plain.program, best.target, REFUSED)
     again = plain.check(trials=4, seed=request.seed, samples=request.samples)
