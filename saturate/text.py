@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from saturate.errors import ProgramError
+from saturate.errors import ProgramError, shown
 from saturate.op import Array, Op, Scalar, Type, literal
 from saturate.ops import OPS
 from saturate.ops.constants import is_saved, nested, numbers
@@ -102,25 +102,26 @@ _PLAIN = r"[\w.<>\[\]-]+"
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _NAME = rf"({_QUOTED}|{_PLAIN})"
 _HEAD = re.compile(rf"program {_NAME}", re.ASCII)
-_INPUT = re.compile(rf"input {_NAME}: {_NAME} :(.*)", re.ASCII)
+_INPUT = re.compile(rf"input {_NAME}: {_NAME}(?: :(.*))?", re.ASCII)
 _NODE = re.compile(rf"{_NAME}: {_NAME} = (\w+)(?=[\[(])", re.ASCII)
+_DECLARED = re.compile(rf"(input )?{_NAME}: {_NAME}", re.ASCII)
 _RETURN = re.compile(r"return(?: (.*))?")
 _GRADIENT = re.compile(rf"gradient {_NAME} = {_NAME}", re.ASCII)
+_SIZE = re.compile(r"-?\d{1,400}", re.ASCII)
 _TYPE = re.compile(r"\s*(\w*)(?:\[([^]]*)\])?(?: in \[([^],]+), ([^],]+)\])?", re.ASCII)
 
 
 def parse(text: str, constants: Mapping[str, npt.NDArray[Any]] | None = None) -> Program:
     """The program that `text` describes; `constants` holds by digest the arrays that it names by digest.
 
-    Raises `ProgramError` that names the line, what it needs and what it has.
+    Raises `ProgramError` that names the line and the node, what it needs and what it has.
     """
-    lines = [(k, line.strip()) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
     found: dict[str, list[Any]] = {"program": [], "input": [], "node": [], "return": [], "gradient": []}
-    for k, line in lines:
+    for k, line in _lines(text):
         try:
             kind, part = _line(line, constants or {})
         except ProgramError as error:
-            raise ProgramError(f"line {k}: {error}", code=error.code) from error
+            raise ProgramError(f"line {k}{_declared(line)}: {error}", code=error.code) from error
         found[kind].append(part)
     for kind in ("program", "return"):
         if len(found[kind]) != 1:
@@ -129,12 +130,28 @@ def parse(text: str, constants: Mapping[str, npt.NDArray[Any]] | None = None) ->
     return Program(name, tuple(found["input"]), tuple(found["node"]), outputs, tuple(found["gradient"]))
 
 
+def _lines(text: Any) -> list[tuple[int, str]]:
+    """The lines that are not empty, numbered from 1."""
+    if not isinstance(text, str):
+        raise ProgramError(f"a program needs text, got {shown(text)}")
+    return [(k, line.strip()) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def _declared(line: str) -> str:
+    """The input or node that a line declares, for messages."""
+    match = _DECLARED.match(line)
+    if match is None:
+        return ""
+    name = match[2] if match[2][0] in "'\"" else repr(match[2])
+    return f", {'input' if match[1] else 'node'} {name}"
+
+
 def _line(line: str, constants: Mapping[str, npt.NDArray[Any]]) -> tuple[str, Any]:
     """What a line declares, and the part of the program that it describes."""
     if match := _HEAD.fullmatch(line):
         return "program", _read_name(match[1])
     if match := _INPUT.fullmatch(line):
-        return "input", Input(_read_name(match[1]), _read_name(match[2]), _read_type(match[3]))
+        return "input", Input(_read_name(match[1]), _read_name(match[2]), _read_type(match[3] or ""))
     if match := _RETURN.fullmatch(line):
         return "return", tuple(map(_read_operand, _call(match[1] or "").args))
     if match := _GRADIENT.fullmatch(line):
@@ -156,11 +173,13 @@ def _read_node(match: re.Match[str], constants: Mapping[str, npt.NDArray[Any]]) 
         raise ProgramError(f"{match[3]} needs operands in parentheses, got {line[at:]!r}")
     at, start = _closing(line, at), at
     typed, _, label = line[at:].partition("  # ")
-    if not typed.startswith(" : "):
+    if typed and not typed.startswith(" :"):
         raise ProgramError(f"{match[3]} needs ` : ` and a type after its operands, got {typed!r}")
-    kind = _read_type(typed.removeprefix(" : "))
+    kind = _read_type(typed.removeprefix(" :"))
     call = _call(", ".join(filter(None, (line[start + 1 : at - 1], attributes))))
     given = {k.arg or "**": _read(k.value) for k in call.keywords}
+    if len(given) != len(call.keywords):
+        raise ProgramError(f"{match[3]} needs distinct attributes, got {attributes!r}")
     op, operands = _read_op(match[3], given, call.args, kind, constants)
     quoted = label[:1] in ("'", '"')
     return Node(
@@ -281,14 +300,16 @@ def _read_name(name: str) -> str:
 
 
 def _read_type(text: str) -> Type:
+    if not text.strip():
+        raise ProgramError("a type like float32[3, 5] is needed, got none", code="missing_shape_metadata")
     match = _TYPE.fullmatch(text)
     if not match or not match[1]:
         raise ProgramError(
-            f"a type like float32[3, 5] is needed, got {text!r}", code="missing_dtype_metadata"
+            f"a type like float32[3, 5] is needed, got {text.strip()!r}", code="missing_dtype_metadata"
         )
     if match[2] is None:
         raise ProgramError(f"a type needs its shape, as in {match[1]}[3, 5]", code="missing_shape_metadata")
     written = [n.strip() for n in match[2].split(",")] if match[2].strip() else []
-    sizes: Any = tuple(int(n) if n.isdecimal() else n for n in written)
+    sizes: Any = tuple(int(n) if _SIZE.fullmatch(n) else n for n in written)
     bounds = (None if x is None else _read(_call(x).args[0]) for x in (match[3], match[4]))
     return Type(sizes, match[1], *bounds)
