@@ -103,6 +103,7 @@ def int_chain() -> Program:
 
 NEAR_MISSES: dict[str, Program] = {
     "divisor off by one": chain(Div(right_literal=7.0)),
+    "divisor off by a bit": chain(Div(right_literal=6.000000000000001)),
     "divisor r + c": chain(Div(right_literal=5.0)),
     "divisor r": chain(Div(right_literal=2.0)),
     "divisor nan": chain(Div(right_literal=float("nan"))),

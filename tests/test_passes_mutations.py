@@ -37,6 +37,7 @@ CONDITIONS: dict[str, list[str]] = {
     # clause 5: by the number of copies
     "q.op.right_literal != prod((b.type.shape[k] for k in _repeated(g, b.type)))": [
         "divisor off by one",
+        "divisor off by a bit",
         "divisor r + c",
         "divisor r",
         "divisor nan",
