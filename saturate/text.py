@@ -122,6 +122,8 @@ def parse(text: str, constants: Mapping[str, npt.NDArray[Any]] | None = None) ->
             kind, part = _line(line, constants or {})
         except ProgramError as error:
             raise ProgramError(f"line {k}{_declared(line)}: {error}", code=error.code) from error
+        except RecursionError as error:
+            raise ProgramError(f"line {k}{_declared(line)}: it is nested too deeply") from error
         found[kind].append(part)
     for kind in ("program", "return"):
         if len(found[kind]) != 1:
@@ -159,7 +161,7 @@ def _line(line: str, constants: Mapping[str, npt.NDArray[Any]]) -> tuple[str, An
     if match := _NODE.match(line):
         return "node", _read_node(match, constants)
     raise ProgramError(
-        f"a program needs lines of program, input, return, gradient or `n: v = op(…)`, got {line!r}"
+        f"a program needs lines of program, input, return, gradient or `n: v = op(…)`, got {shown(line)}"
     )
 
 
@@ -170,16 +172,16 @@ def _read_node(match: re.Match[str], constants: Mapping[str, npt.NDArray[Any]]) 
         at, start = _closing(line, at), at
         attributes = line[start + 1 : at - 1]
     if line[at : at + 1] != "(":
-        raise ProgramError(f"{match[3]} needs operands in parentheses, got {line[at:]!r}")
+        raise ProgramError(f"{match[3]} needs operands in parentheses, got {shown(line[at:])}")
     at, start = _closing(line, at), at
     typed, _, label = line[at:].partition("  # ")
     if typed and not typed.startswith(" :"):
-        raise ProgramError(f"{match[3]} needs ` : ` and a type after its operands, got {typed!r}")
+        raise ProgramError(f"{match[3]} needs ` : ` and a type after its operands, got {shown(typed)}")
     kind = _read_type(typed.removeprefix(" :"))
     call = _call(", ".join(filter(None, (line[start + 1 : at - 1], attributes))))
     given = {k.arg or "**": _read(k.value) for k in call.keywords}
     if len(given) != len(call.keywords):
-        raise ProgramError(f"{match[3]} needs distinct attributes, got {attributes!r}")
+        raise ProgramError(f"{match[3]} needs distinct attributes, got {shown(attributes)}")
     op, operands = _read_op(match[3], given, call.args, kind, constants)
     quoted = label[:1] in ("'", '"')
     return Node(
@@ -194,7 +196,7 @@ def _closing(line: str, start: int) -> int:
         depth += (token[0] in ("(", "[")) - (token[0] in (")", "]"))
         if depth == 0:
             return token.end()
-    raise ProgramError(f"a bracket needs to be closed: {line[start:]!r}")
+    raise ProgramError(f"a bracket needs to be closed: {shown(line[start:])}")
 
 
 def _read_op(
@@ -208,7 +210,7 @@ def _read_op(
     if cls is None:
         close = ", ".join(get_close_matches(name, OPS)) or "one of saturate.ops.OPS"
         raise ProgramError(
-            f"a node needs the name of an op, got {name!r}; perhaps {close}", code="unsupported_operator"
+            f"a node needs the name of an op, got {shown(name)}; perhaps {close}", code="unsupported_operator"
         )
     operands = [_read_operand(x) if _is_id(x) else _read(x) for x in args]
     if issubclass(cls, WithLiterals) and len(operands) == cls.places:
@@ -238,7 +240,7 @@ def _read_array(value: Any, kind: Type, constants: Mapping[str, npt.NDArray[Any]
         try:
             return Array(np.array(value, kind.dtype).reshape(kind.shape))
         except (ValueError, TypeError, OverflowError) as error:
-            raise ProgramError(f"a constant needs numbers that make {kind}, got {value!r}") from error
+            raise ProgramError(f"a constant needs numbers that make {kind}, got {shown(value)}") from error
     digest = value.removeprefix(_DIGEST)
     if digest not in constants:
         raise ProgramError(
@@ -255,9 +257,9 @@ def _call(arguments: str) -> ast.Call:
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise ProgramError(f"operands and attributes need Python syntax, got {arguments!r}") from error
+        raise ProgramError(f"operands and attributes need Python syntax, got {shown(arguments)}") from error
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise ProgramError(f"operands and attributes need Python syntax, got {arguments!r}")
+        raise ProgramError(f"operands and attributes need Python syntax, got {shown(arguments)}")
     return call
 
 
@@ -272,7 +274,7 @@ def _read_operand(x: ast.expr) -> str:
         return x.id
     if isinstance(x, ast.Constant) and isinstance(x.value, str):
         return x.value
-    raise ProgramError(f"a value id is needed, got {ast.unparse(x)!r}")
+    raise ProgramError(f"a value id is needed, got {shown(ast.unparse(x))}")
 
 
 def _read(x: ast.expr) -> Any:
@@ -292,7 +294,7 @@ def _read(x: ast.expr) -> Any:
             return list(map(_read, items))
         case _:
             pass
-    raise ProgramError(f"an attribute needs to be a literal, got {ast.unparse(x)!r}")
+    raise ProgramError(f"an attribute needs to be a literal, got {shown(ast.unparse(x))}")
 
 
 def _read_name(name: str) -> str:
@@ -305,7 +307,7 @@ def _read_type(text: str) -> Type:
     match = _TYPE.fullmatch(text)
     if not match or not match[1]:
         raise ProgramError(
-            f"a type like float32[3, 5] is needed, got {text.strip()!r}", code="missing_dtype_metadata"
+            f"a type like float32[3, 5] is needed, got {shown(text.strip())}", code="missing_dtype_metadata"
         )
     if match[2] is None:
         raise ProgramError(f"a type needs its shape, as in {match[1]}[3, 5]", code="missing_shape_metadata")

@@ -323,6 +323,15 @@ def test_sizes_of_thousands_of_digits_are_refused() -> None:
         parse(f"program f\n  input x: v0 : float64[{'9' * 5000}]\n  return v0")
 
 
+@pytest.mark.parametrize("deep", ["a" + ".a" * 900, "1+" * 900 + "1", "(" * 5000], ids=len)
+def test_what_is_nested_too_deeply_is_refused_in_few_words(deep: str) -> None:
+    for line in (f"n0: v1 = mean[axes={deep}, keepdims=True](v0) : float64[1, 1]", f"return {deep}"):
+        with pytest.raises(ProgramError) as caught:
+            parse(HEAD + line)
+        assert str(caught.value).startswith("line 3")
+        assert len(str(caught.value)) < 400
+
+
 @pytest.mark.parametrize("text", [3, None, b"program f\n  return", ["program f"]], ids=repr)
 def test_what_is_no_text_is_refused(text: object) -> None:
     with pytest.raises(ProgramError) as caught:
