@@ -130,7 +130,7 @@ def _node(form: Any) -> Node:
 
 
 def _type(given: Mapping[str, Any], who: str) -> Type:
-    if "type" not in given:
+    if given.get("type") is None:
         raise ProgramError(f"{who} needs a type, got none", code="missing_shape_metadata")
     form = _object(given["type"], f"the type of {who}", (), ("shape", "dtype", "low", "high"))
     try:

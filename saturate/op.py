@@ -43,7 +43,7 @@ class Type:
         object.__setattr__(self, "shape", _checked_shape(self.shape))
         object.__setattr__(self, "dtype", _dtype_name(self.dtype))
         for bound in (self.low, self.high):
-            if not (bound is None or is_number(bound)):
+            if not (bound is None or (is_number(bound) and bound == bound)):
                 raise ProgramError(
                     f"a Type needs numbers as low and high, got {shown(bound)}",
                     code="malformed_derivative_ir",

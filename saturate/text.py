@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from saturate.errors import ProgramError
+from saturate.errors import ProgramError, shown
 from saturate.op import Array, Op, Scalar, Type, literal
 from saturate.ops import OPS
 from saturate.ops.constants import is_saved, nested, numbers
@@ -102,25 +102,28 @@ _PLAIN = r"[\w.<>\[\]-]+"
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _NAME = rf"({_QUOTED}|{_PLAIN})"
 _HEAD = re.compile(rf"program {_NAME}", re.ASCII)
-_INPUT = re.compile(rf"input {_NAME}: {_NAME} :(.*)", re.ASCII)
+_INPUT = re.compile(rf"input {_NAME}: {_NAME}(?: :(.*))?", re.ASCII)
 _NODE = re.compile(rf"{_NAME}: {_NAME} = (\w+)(?=[\[(])", re.ASCII)
+_DECLARED = re.compile(rf"(input )?{_NAME}: {_NAME}", re.ASCII)
 _RETURN = re.compile(r"return(?: (.*))?")
 _GRADIENT = re.compile(rf"gradient {_NAME} = {_NAME}", re.ASCII)
+_SIZE = re.compile(r"-?\d{1,400}", re.ASCII)
 _TYPE = re.compile(r"\s*(\w*)(?:\[([^]]*)\])?(?: in \[([^],]+), ([^],]+)\])?", re.ASCII)
 
 
 def parse(text: str, constants: Mapping[str, npt.NDArray[Any]] | None = None) -> Program:
     """The program that `text` describes; `constants` holds by digest the arrays that it names by digest.
 
-    Raises `ProgramError` that names the line, what it needs and what it has.
+    Raises `ProgramError` that names the line and the node, what it needs and what it has.
     """
-    lines = [(k, line.strip()) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
     found: dict[str, list[Any]] = {"program": [], "input": [], "node": [], "return": [], "gradient": []}
-    for k, line in lines:
+    for k, line in _lines(text):
         try:
             kind, part = _line(line, constants or {})
         except ProgramError as error:
-            raise ProgramError(f"line {k}: {error}", code=error.code) from error
+            raise ProgramError(f"line {k}{_declared(line)}: {error}", code=error.code) from error
+        except RecursionError as error:
+            raise ProgramError(f"line {k}{_declared(line)}: it is nested too deeply") from error
         found[kind].append(part)
     for kind in ("program", "return"):
         if len(found[kind]) != 1:
@@ -129,12 +132,28 @@ def parse(text: str, constants: Mapping[str, npt.NDArray[Any]] | None = None) ->
     return Program(name, tuple(found["input"]), tuple(found["node"]), outputs, tuple(found["gradient"]))
 
 
+def _lines(text: Any) -> list[tuple[int, str]]:
+    """The lines that are not empty, numbered from 1."""
+    if not isinstance(text, str):
+        raise ProgramError(f"a program needs text, got {shown(text)}")
+    return [(k, line.strip()) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def _declared(line: str) -> str:
+    """The input or node that a line declares, for messages."""
+    match = _DECLARED.match(line)
+    if match is None:
+        return ""
+    name = match[2] if match[2][0] in "'\"" else repr(match[2])
+    return f", {'input' if match[1] else 'node'} {name}"
+
+
 def _line(line: str, constants: Mapping[str, npt.NDArray[Any]]) -> tuple[str, Any]:
     """What a line declares, and the part of the program that it describes."""
     if match := _HEAD.fullmatch(line):
         return "program", _read_name(match[1])
     if match := _INPUT.fullmatch(line):
-        return "input", Input(_read_name(match[1]), _read_name(match[2]), _read_type(match[3]))
+        return "input", Input(_read_name(match[1]), _read_name(match[2]), _read_type(match[3] or ""))
     if match := _RETURN.fullmatch(line):
         return "return", tuple(map(_read_operand, _call(match[1] or "").args))
     if match := _GRADIENT.fullmatch(line):
@@ -142,7 +161,7 @@ def _line(line: str, constants: Mapping[str, npt.NDArray[Any]]) -> tuple[str, An
     if match := _NODE.match(line):
         return "node", _read_node(match, constants)
     raise ProgramError(
-        f"a program needs lines of program, input, return, gradient or `n: v = op(…)`, got {line!r}"
+        f"a program needs lines of program, input, return, gradient or `n: v = op(…)`, got {shown(line)}"
     )
 
 
@@ -153,14 +172,16 @@ def _read_node(match: re.Match[str], constants: Mapping[str, npt.NDArray[Any]]) 
         at, start = _closing(line, at), at
         attributes = line[start + 1 : at - 1]
     if line[at : at + 1] != "(":
-        raise ProgramError(f"{match[3]} needs operands in parentheses, got {line[at:]!r}")
+        raise ProgramError(f"{match[3]} needs operands in parentheses, got {shown(line[at:])}")
     at, start = _closing(line, at), at
     typed, _, label = line[at:].partition("  # ")
-    if not typed.startswith(" : "):
-        raise ProgramError(f"{match[3]} needs ` : ` and a type after its operands, got {typed!r}")
-    kind = _read_type(typed.removeprefix(" : "))
+    if typed and not typed.startswith(" :"):
+        raise ProgramError(f"{match[3]} needs ` : ` and a type after its operands, got {shown(typed)}")
+    kind = _read_type(typed.removeprefix(" :"))
     call = _call(", ".join(filter(None, (line[start + 1 : at - 1], attributes))))
     given = {k.arg or "**": _read(k.value) for k in call.keywords}
+    if len(given) != len(call.keywords):
+        raise ProgramError(f"{match[3]} needs distinct attributes, got {shown(attributes)}")
     op, operands = _read_op(match[3], given, call.args, kind, constants)
     quoted = label[:1] in ("'", '"')
     return Node(
@@ -175,7 +196,7 @@ def _closing(line: str, start: int) -> int:
         depth += (token[0] in ("(", "[")) - (token[0] in (")", "]"))
         if depth == 0:
             return token.end()
-    raise ProgramError(f"a bracket needs to be closed: {line[start:]!r}")
+    raise ProgramError(f"a bracket needs to be closed: {shown(line[start:])}")
 
 
 def _read_op(
@@ -189,7 +210,7 @@ def _read_op(
     if cls is None:
         close = ", ".join(get_close_matches(name, OPS)) or "one of saturate.ops.OPS"
         raise ProgramError(
-            f"a node needs the name of an op, got {name!r}; perhaps {close}", code="unsupported_operator"
+            f"a node needs the name of an op, got {shown(name)}; perhaps {close}", code="unsupported_operator"
         )
     operands = [_read_operand(x) if _is_id(x) else _read(x) for x in args]
     if issubclass(cls, WithLiterals) and len(operands) == cls.places:
@@ -219,7 +240,7 @@ def _read_array(value: Any, kind: Type, constants: Mapping[str, npt.NDArray[Any]
         try:
             return Array(np.array(value, kind.dtype).reshape(kind.shape))
         except (ValueError, TypeError, OverflowError) as error:
-            raise ProgramError(f"a constant needs numbers that make {kind}, got {value!r}") from error
+            raise ProgramError(f"a constant needs numbers that make {kind}, got {shown(value)}") from error
     digest = value.removeprefix(_DIGEST)
     if digest not in constants:
         raise ProgramError(
@@ -236,9 +257,9 @@ def _call(arguments: str) -> ast.Call:
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise ProgramError(f"operands and attributes need Python syntax, got {arguments!r}") from error
+        raise ProgramError(f"operands and attributes need Python syntax, got {shown(arguments)}") from error
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise ProgramError(f"operands and attributes need Python syntax, got {arguments!r}")
+        raise ProgramError(f"operands and attributes need Python syntax, got {shown(arguments)}")
     return call
 
 
@@ -253,7 +274,7 @@ def _read_operand(x: ast.expr) -> str:
         return x.id
     if isinstance(x, ast.Constant) and isinstance(x.value, str):
         return x.value
-    raise ProgramError(f"a value id is needed, got {ast.unparse(x)!r}")
+    raise ProgramError(f"a value id is needed, got {shown(ast.unparse(x))}")
 
 
 def _read(x: ast.expr) -> Any:
@@ -273,7 +294,7 @@ def _read(x: ast.expr) -> Any:
             return list(map(_read, items))
         case _:
             pass
-    raise ProgramError(f"an attribute needs to be a literal, got {ast.unparse(x)!r}")
+    raise ProgramError(f"an attribute needs to be a literal, got {shown(ast.unparse(x))}")
 
 
 def _read_name(name: str) -> str:
@@ -281,14 +302,16 @@ def _read_name(name: str) -> str:
 
 
 def _read_type(text: str) -> Type:
+    if not text.strip():
+        raise ProgramError("a type like float32[3, 5] is needed, got none", code="missing_shape_metadata")
     match = _TYPE.fullmatch(text)
     if not match or not match[1]:
         raise ProgramError(
-            f"a type like float32[3, 5] is needed, got {text!r}", code="missing_dtype_metadata"
+            f"a type like float32[3, 5] is needed, got {shown(text.strip())}", code="missing_dtype_metadata"
         )
     if match[2] is None:
         raise ProgramError(f"a type needs its shape, as in {match[1]}[3, 5]", code="missing_shape_metadata")
     written = [n.strip() for n in match[2].split(",")] if match[2].strip() else []
-    sizes: Any = tuple(int(n) if n.isdecimal() else n for n in written)
+    sizes: Any = tuple(int(n) if _SIZE.fullmatch(n) else n for n in written)
     bounds = (None if x is None else _read(_call(x).args[0]) for x in (match[3], match[4]))
     return Type(sizes, match[1], *bounds)

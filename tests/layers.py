@@ -19,7 +19,7 @@ LAYERS = (
     "signature analyses rules lawbook",
     "engine egraph matching saturation audit trial admission worth proof history notation nearest blame",
     "extract",
-    "price step lattice lower",
+    "price step factors lattice lower",
     "target degrees cells orders forms products views ways emission search targeted scaled",
     "runners source",
     "passes",

@@ -182,14 +182,15 @@ def test_a_named_constant_needs_its_array() -> None:
     with pytest.raises(ProgramError) as caught:
         parse(str(program))
     assert str(caught.value) == (
-        f"line 2: a constant needs the array with the digest {array.digest}, and parse was given 0 others; "
-        "pass what save_constants wrote: parse(text, constants=np.load(path))"
+        f"line 2, node 'n0': a constant needs the array with the digest {array.digest}, and parse was "
+        "given 0 others; pass what save_constants wrote: parse(text, constants=np.load(path))"
     )
     other = np.arange(66)
     with pytest.raises(ProgramError) as caught:
         parse(str(program), {array.digest: other})
     assert str(caught.value) == (
-        f"line 2: a constant needs the array with the digest {array.digest}, got one of {Array(other).digest}"
+        f"line 2, node 'n0': a constant needs the array with the digest {array.digest}, got one of "
+        f"{Array(other).digest}"
     )
 
 
@@ -220,67 +221,87 @@ HEAD = "program f\n  input x: v0 : float64[3, 5]\n"
         ),
         (
             HEAD + "n0: v1 = nge(v0) : float64[3, 5]",
-            "line 3: a node needs the name of an op, got 'nge'; perhaps neg",
+            "line 3, node 'n0': a node needs the name of an op, got 'nge'; perhaps neg",
             "unsupported_operator",
         ),
         (
             HEAD + "n0: v1 = qqqqq(v0) : float64[3, 5]",
-            "line 3: a node needs the name of an op, got 'qqqqq'; perhaps one of saturate.ops.OPS",
+            "line 3, node 'n0': a node needs the name of an op, got 'qqqqq'; perhaps one of saturate.ops.OPS",
             "unsupported_operator",
         ),
         (
             HEAD + "n0: v1 = neg(v0 : float64[3, 5]",
-            "line 3: a bracket needs to be closed: '(v0 : float64[3, 5]'",
+            "line 3, node 'n0': a bracket needs to be closed: '(v0 : float64[3, 5]'",
             "malformed_program",
         ),
         (
             HEAD + "n0: v1 = neg(v0 v0) : float64[3, 5]",
-            "line 3: operands and attributes need Python syntax, got 'v0 v0'",
+            "line 3, node 'n0': operands and attributes need Python syntax, got 'v0 v0'",
             "malformed_program",
         ),
         (
             HEAD + "n0: v1 = neg(2.0) : float64[3, 5]",
-            "line 3: neg needs values as operands, got the literal 2.0",
+            "line 3, node 'n0': neg needs values as operands, got the literal 2.0",
             "malformed_program",
         ),
         (
             HEAD + "n0: v1 = sum[axes=(1,)](v0) : float64[3]",
-            "line 3: sum needs the attributes (axes, keepdims), got (axes)",
+            "line 3, node 'n0': sum needs the attributes (axes, keepdims), got (axes)",
             "unsupported_reduction",
         ),
         (
             HEAD + "n0: v1 = neg[axis=1](v0) : float64[3]",
-            "line 3: neg needs the attributes (), got (axis)",
+            "line 3, node 'n0': neg needs the attributes (), got (axis)",
             "malformed_derivative_ir",
         ),
         (
             HEAD + "n0: v1 = sum[axes=(v0,), keepdims=True](v0) : float64[3]",
-            "line 3: an attribute needs to be a literal, got 'v0'",
+            "line 3, node 'n0': an attribute needs to be a literal, got 'v0'",
             "malformed_program",
         ),
         (
             HEAD + "n0: v1 = neg(v0)",
-            "line 3: neg needs ` : ` and a type after its operands, got ''",
+            "line 3, node 'n0': a type like float32[3, 5] is needed, got none",
+            "missing_shape_metadata",
+        ),
+        (
+            HEAD + "n0: v1 = neg(v0) float64[3, 5]",
+            "line 3, node 'n0': neg needs ` : ` and a type after its operands, got ' float64[3, 5]'",
             "malformed_program",
         ),
         (
+            HEAD + "'n 0': v1 = sum[axes=(1,), axes=(0,), keepdims=True](v0) : float64[1, 5]",
+            "line 3, node 'n 0': sum needs distinct attributes, got 'axes=(1,), axes=(0,), keepdims=True'",
+            "malformed_program",
+        ),
+        (
+            "program f\n  input x: v0",
+            "line 2, input 'x': a type like float32[3, 5] is needed, got none",
+            "missing_shape_metadata",
+        ),
+        (
+            "program f\n  input x: v0 : float64[3, -5]",
+            "line 2, input 'x': a Type needs a shape of non-negative ints, got (3, -5)",
+            "missing_shape_metadata",
+        ),
+        (
             HEAD + "n0: v1 = neg(v0) : [3, 5]",
-            "line 3: a type like float32[3, 5] is needed, got '[3, 5]'",
+            "line 3, node 'n0': a type like float32[3, 5] is needed, got '[3, 5]'",
             "missing_dtype_metadata",
         ),
         (
             HEAD + "n0: v1 = neg(v0) : float64",
-            "line 3: a type needs its shape, as in float64[3, 5]",
+            "line 3, node 'n0': a type needs its shape, as in float64[3, 5]",
             "missing_shape_metadata",
         ),
         (
             HEAD + "n0: v1 = neg(v0) : float64[3, n]",
-            "line 3: a Type needs sizes that are known, got the symbolic shape (3, 'n')",
+            "line 3, node 'n0': a Type needs sizes that are known, got the symbolic shape (3, 'n')",
             "unresolved_symbolic_shape",
         ),
         (
             HEAD + "n0: v1 = constant[array=[1.0, 'a']]() : float64[2]",
-            "line 3: a constant needs numbers that make float64[2], got [1.0, 'a']",
+            "line 3, node 'n0': a constant needs numbers that make float64[2], got [1.0, 'a']",
             "malformed_program",
         ),
         (
@@ -295,6 +316,27 @@ def test_what_parse_refuses(text: str, message: str, code: str) -> None:
     with pytest.raises(ProgramError) as caught:
         parse(text)
     assert (str(caught.value), caught.value.code) == (message, code)
+
+
+def test_sizes_of_thousands_of_digits_are_refused() -> None:
+    with pytest.raises(ProgramError, match="line 2, input 'x': a Type needs sizes"):
+        parse(f"program f\n  input x: v0 : float64[{'9' * 5000}]\n  return v0")
+
+
+@pytest.mark.parametrize("deep", ["a" + ".a" * 900, "1+" * 900 + "1", "(" * 5000], ids=len)
+def test_what_is_nested_too_deeply_is_refused_in_few_words(deep: str) -> None:
+    for line in (f"n0: v1 = mean[axes={deep}, keepdims=True](v0) : float64[1, 1]", f"return {deep}"):
+        with pytest.raises(ProgramError) as caught:
+            parse(HEAD + line)
+        assert str(caught.value).startswith("line 3")
+        assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("text", [3, None, b"program f\n  return", ["program f"]], ids=repr)
+def test_what_is_no_text_is_refused(text: object) -> None:
+    with pytest.raises(ProgramError) as caught:
+        parse(text)  # type: ignore[arg-type]
+    assert str(caught.value) == f"a program needs text, got {text!r}"
 
 
 def test_damaged_text_is_read_or_refused_and_nothing_else() -> None:

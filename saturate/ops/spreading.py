@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -158,6 +158,13 @@ class Reduction(Op):
     }
     axes: tuple[int, ...]
     keepdims: bool
+
+    def check_operands(self, operands: tuple[Type, ...]) -> None:
+        """Raise `ShapeError` unless there is one operand that has the axes; `keepdims` is checked later."""
+        super().check_operands(operands)
+        axes: Any = self.axes
+        if isinstance(axes, tuple) and all(type(a) is int for a in axes):
+            check_axes(self.name, axes, operands[0])
 
     def type(self, *operands: Type) -> Type:
         """The reduced shape; the dtype is `result_dtype`."""

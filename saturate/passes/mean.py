@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
+from saturate.attributes import is_number
 from saturate.errors import ProgramError
 from saturate.ops.reduction import Mean
 from saturate.passes import ones
@@ -78,6 +79,8 @@ def _refusal(node: Node, axes: tuple[int, ...], e: Emitter, strict: bool) -> tup
         return unsupported, f"its operand needs rank 2, got {x}; strict=False takes any rank"
     if 0 in x.shape:
         return unsupported, f"its operand needs positive sizes, got {x}"
+    if not is_number(x.size):
+        return unsupported, f"its operand needs a number of elements that fits a float, got {x}"
     if strict and len(axes) != x.rank:
         return unsupported, f"it needs all axes of {x}, got {axes}; strict=False takes some"
     if not x.is_float:

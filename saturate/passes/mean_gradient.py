@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
+from saturate.attributes import is_number
 from saturate.op import Type
 from saturate.ops.arithmetic import Div
 from saturate.ops.spreading import Broadcast
@@ -75,7 +76,7 @@ def _broadcast_of(q: Node, program: Program, results: frozenset[str], strict: bo
     if b is None or type(b.op) is not Broadcast:  # 2
         return None
     g = program.types[b.operands[0]]
-    if 0 in b.type.shape or (strict and b.type.rank != 2):  # 3
+    if 0 in b.type.shape or not is_number(b.type.size) or (strict and b.type.rank != 2):  # 3
         return None
     if strict and g.shape != (1, 1):  # 4
         return None
