@@ -46,9 +46,10 @@ class Optimized:
     `rewritten` holds the `program` that runs and the records of what was rewritten, its `provenance`;
     `baseline` is the program as traced and differentiated, `same` names values of it by values of `program`,
     and `questions` answers `why`. `plain` gives other forms of the baseline that the check measures with,
-    `behind` what is known beyond the result, `long` whether it was searched in windows. Called with the function's own arguments it returns the value; with
-    gradients asked for, `(value, gradients)`, where a value that is not a scalar needs its `cotangent`.
-    Arguments are never written to, and no result shares memory with an argument.
+    `behind` what is known beyond the result, `long` says whether it was searched in windows. Called with the
+    function's own arguments it returns the value; with gradients asked for, `(value, gradients)`, where a
+    value that is not a scalar needs its `cotangent`. Arguments are never written to, and no result shares
+    memory with an argument.
     """
 
     rewritten: ExpansionResult[RewriteRegion]
