@@ -4,8 +4,10 @@ circle.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from saturate.extract import solver
@@ -16,10 +18,13 @@ from saturate.extract.model import Model
 
 @cache
 def _cp_model() -> Any:
-    """CP-SAT, imported when it is first needed: importing it takes longer than most extractions."""
-    from ortools.sat.python import cp_model
+    """CP-SAT, imported when it is first needed: importing it takes longer than most extractions.
 
-    return cp_model
+    A thread of its own imports it, since an import that Ctrl-C breaks cannot be made again.
+    """
+    loaded: list[Any] = []
+    solver.run(lambda: loaded.append(import_module("ortools.sat.python.cp_model")), lambda: None, math.inf)
+    return loaded[0]
 
 
 LARGEST_SUM = 1 << 45

@@ -60,6 +60,8 @@ def test_an_output_that_is_not_shown_is_found(tmp_path: Path) -> None:
     [
         ("value  1.5e-07  ties (#2)", "value 2.0e-07  normal (#0)", True),
         ("value  1.5e-07", "value  1.5e-05", False),
+        ("value  1.5e-07  ties (#2)", "value 1.5e-03  normal (#0)", True),
+        ("value  1.5e-07  ties (#2)", "value 1.5e-03  ties (#2)", False),
         ("chosen by  auto: tree, cost 1.65 ms", "chosen by  auto: greedy, cost 1.65 ms", True),
         ("chosen by  auto: tree, cost 1.65 ms", "chosen by  auto: tree, cost 1.75 ms", False),
         ("d_x = value * t1", "d_x = value * t2", False),
