@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from saturate.extract import solver
@@ -23,7 +22,13 @@ def _cp_model() -> Any:
     A thread of its own imports it, since an import that Ctrl-C breaks cannot be made again.
     """
     loaded: list[Any] = []
-    solver.run(lambda: loaded.append(import_module("ortools.sat.python.cp_model")), lambda: None, math.inf)
+
+    def load() -> None:
+        from ortools.sat.python import cp_model
+
+        loaded.append(cp_model)
+
+    solver.run(load, lambda: None, math.inf)
     return loaded[0]
 
 
