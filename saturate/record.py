@@ -37,7 +37,9 @@ class Record:
 
 
 _converter = Converter()
-_converter.register_structure_hook(Checked, lambda given, _: _converter.structure(given, Certificate))
+_converter.register_structure_hook_func(
+    lambda kind: kind is Checked, lambda given, _: _converter.structure(given, Certificate)
+)
 
 
 def written(best: Optimized, notes: list[str]) -> str:
