@@ -62,7 +62,8 @@ def check(
     directions. The baseline's error stands for what it can be: the largest of its own, those with its
     roundings moved, what one unit in the last place of the arguments does to the reference, and on hostile
     samples those of `also`, other forms of the baseline that are right on mild ones. `bound`, a share
-    of the scale, counts as an error of the baseline, where laws may change results. `measured` holds runs
+    of the scale, counts as an error of the baseline, where laws may change results. On samples that mix kinds
+    the baseline's error counts `saturate.measure.MIXED` times. `measured` holds runs
     of the baseline on some of the samples, which need not be made again. Raises `ArgumentError` for programs
     of different inputs or results, and what the runner raises.
     """
