@@ -4,15 +4,14 @@ others that come to the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from saturate.algebra import Ix, is_float
-from saturate.cells import Cells, Layout, Way, size, sizes
+from saturate.cells import Layout, Way, size, sizes
 from saturate.forms import Forms
-from saturate.lattice import Lattice
-from saturate.op import Op
 from saturate.ops.arithmetic import Div, Mul
 from saturate.ops.constants import Eye, Full
 from saturate.ops.contraction import Einsum, Matmul, VecDot
@@ -28,16 +27,10 @@ REDUCTIONS: dict[str, type[Max] | type[Min] | type[Prod]] = {"max": Max, "min": 
 class Ways(Views):
     """Spans the cells of a lattice for one target; what it takes is what `Views` takes."""
 
-    def __init__(
-        self,
-        lattice: Lattice,
-        cells: Cells,
-        order: Mapping[Ix, int],
-        leaves: Mapping[str, Layout],
-        constants: Mapping[str, Op],
-    ) -> None:
-        super().__init__(lattice, cells, order, leaves, constants)
-        self.forms = Forms(lattice, cells.target.lacks)
+    @cached_property
+    def forms(self) -> Forms:
+        """What stands for ops that the target lacks."""
+        return Forms(self.lattice, self.cells.target.lacks)
 
     def of(self, value: int, layout: Layout) -> Iterator[Way]:
         """Every way to make the value in the layout."""
