@@ -104,7 +104,7 @@ def _parts(request: Request) -> Iterator[str | bytes]:
 @cache
 def _code() -> str:
     """Versions of what takes part in a search, and the state of this package's files."""
-    used = ("saturate-grad", "egglog", "numpy", "highspy", "ortools")
+    used = ("egglog", "numpy", "highspy", "ortools")
     folders = {Path(str(m.__file__)).parent for m in (rules, extract)} | {Path(__file__).parent}
     files = sorted(f for folder in folders for f in folder.rglob("*.py"))
     states = [f"{f.name} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
