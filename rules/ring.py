@@ -213,7 +213,7 @@ def common_factor(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
     a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"), source=_SPORES,
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (!= s t)"
-        " (mem A a) (mem B a) (finite a) (= u (set-union (set-diff s t) (set-diff t s)))"
+        " (mem A a) (> (multiset-count B a) 0) (finite a) (= u (set-union (set-diff s t) (set-diff t s)))"
         " (= (set-length (set-intersect u (free a))) 0)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
         " (Con d " + _ONE + " (set-intersect s t) (multiset-of a (Plus d (multiset-of"
@@ -244,8 +244,8 @@ def opposite_numbers(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 @law(
     a="i", b="i", direction=EXPLORE, where=finite("a"),
     egglog=(
-        "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k s B)) (mem B x) (!= x y) (finite x)"
-        " (= (set-length (set-intersect (free x) s)) 0)",
+        "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k s B)) (> (multiset-count B x) 0) (!= x y)"
+        " (finite x) (= (set-length (set-intersect (free x) s)) 0)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
         " (Con d " + _ONE + " (set-empty) (multiset-of x"
         " (Plus d (multiset-of (Con d " + _ONE + " (set-empty) (multiset-of))"

@@ -13,18 +13,18 @@ from saturate.signature import CONSTRUCTORS, rational
 def analyses() -> str:
     """Free indices, dtype, constants, bounds, shares and the facts of `saturate.facts` of what rules make."""
     lines = [f"(relation {fact} (T))" for fact in FACTS]
-    lines += [f"(relation {fact}s (MS))\n(relation todo-{fact} (MS MS))" for fact in WALKED]
-    lines.append(
-        "(relation signs (MS))\n(relation todo-sign (MS MS))"
-    )  # products of squares and of what is nonneg
+    for walked in (*(f"{fact}s" for fact in WALKED), "signs"):
+        lines.append(f"(relation {walked} (MS))\n({walked} (multiset-of))")
     for name, sorts in CONSTRUCTORS.items():
         lines.append(f"(function from-{name} ({' '.join(sorts)}) String :merge old)")
     members = """
-(rule ((= e (Con d k s M))) ((todo M M (set-empty)) (set (dtype e) d)) :ruleset facts)
-(rule ((= e (Plus d M))) ((todo M M (set-empty)) (set (dtype e) d)) :ruleset facts)
-(rule ((todo M R f) (> (multiset-length R) 0) (= x (multiset-pick R)) (= fx (free x)))
-      ((mem M x) (todo M (multiset-remove R x) (set-union f fx))) :ruleset facts)
-(rule ((todo M R f) (= (multiset-length R) 0)) ((set (frees M) f)) :ruleset facts)
+(rule ((= e (Con d k s M))) ((walk M M) (set (dtype e) d)) :ruleset facts)
+(rule ((= e (Plus d M))) ((walk M M) (set (dtype e) d)) :ruleset facts)
+(rule ((walk M R) (> (multiset-length R) 0))
+      ((tail R (multiset-pick R) (multiset-remove R (multiset-pick R)))) :ruleset facts)
+(rule ((walk M R) (tail R x Q)) ((mem M x) (walk M Q)) :ruleset facts)
+(set (frees (multiset-of)) (set-empty))
+(rule ((tail R x Q) (= f (frees Q)) (= fx (free x))) ((set (frees R) (set-union f fx))) :ruleset facts)
 (rule ((= e (Con d k s M)) (= f (frees M))) ((set (free e) (set-diff f s))) :ruleset facts)
 (rule ((= e (Plus d M)) (= f (frees M))) ((set (free e) f)) :ruleset facts)
 (rule ((= e (Con d k s M)) (= (multiset-length M) 0) (= (set-length s) 0)) ((set (value e) k)) :ruleset facts)
@@ -44,19 +44,12 @@ def analyses() -> str:
 (rule ((= e (Plus d M)) (finites M)) ((finite e)) :ruleset facts)
 (rule ((= e (Plus d M)) (nonnegs M)) ((nonneg e)) :ruleset facts)
 (rule ((= e (Plus d M)) (nonnegs M) (mem M x) (nonzero x)) ((nonzero e)) :ruleset facts)
-(rule ((= e (Con d k s M))) ((todo-sign M M)) :ruleset facts)
-(rule ((todo-sign M R) (> (multiset-length R) 0) (= x (multiset-pick R)) (nonneg x))
-      ((todo-sign M (multiset-remove R x))) :ruleset facts)
-(rule ((todo-sign M R) (> (multiset-length R) 0) (= x (multiset-pick R)) (> (multiset-count R x) 1))
-      ((todo-sign M (multiset-remove (multiset-remove R x) x))) :ruleset facts)
-(rule ((todo-sign M R) (= (multiset-length R) 0)) ((signs M)) :ruleset facts)
+(rule ((tail R x Q) (nonneg x) (signs Q)) ((signs R)) :ruleset facts)
+(rule ((tail R x Q) (tail Q x P) (signs P)) ((signs R)) :ruleset facts)
 """
     for fact in WALKED:
         members += f"""
-(rule ((todo M M f)) ((todo-{fact} M M)) :ruleset facts)
-(rule ((todo-{fact} M R) (> (multiset-length R) 0) (= x (multiset-pick R)) ({fact} x))
-      ((todo-{fact} M (multiset-remove R x))) :ruleset facts)
-(rule ((todo-{fact} M R) (= (multiset-length R) 0)) (({fact}s M)) :ruleset facts)
+(rule ((tail R x Q) ({fact} x) ({fact}s Q)) (({fact}s R)) :ruleset facts)
 """
     for fact in FACTS:
         members += f"""

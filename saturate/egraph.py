@@ -85,7 +85,6 @@ class EGraph:
         self._graph = take(self._setup())
         self._heads: list[tuple[Any, ...]] = []
         self._head_number: dict[tuple[Any, ...], int] = {}
-        self._loaded: list[Term] = []
 
     def close(self) -> None:
         """Hand the engine on to the next e-graph of equal rules; this one cannot be used any more."""
@@ -101,17 +100,17 @@ class EGraph:
     def load(self, terms: Iterable[Term]) -> None:
         """Add terms, operands before readers, with their facts."""
         for term in terms:
-            node = self._node(term)
-            name, args = arguments(node)
-            self._run(f'(set (term {term.id}) {node}) (set (from-{name} {args}) "program")')
-            me = f"(term {term.id})"
-            lines = [f'(set (dtype {me}) "{term.dtype}")', f"(set (free {me}) {_set(term.free)})"]
-            lines += [f"({fact} {me})" for fact in FACTS if fact in term.facts]
-            ends = zip(("low", "high"), term.bounds, strict=True)
-            lines += [f"(set ({end} {me}) {rational(k)})" for end, k in ends if k is not None]
-            lines += [f"(unit {me} {index_code(i)})" for i in sorted(term.units)]
-            self._run(" ".join(lines))
-            self._loaded.append(term)
+            self._run(" ".join(self._lines(term)))  # one by one: long texts are parsed in quadratic time
+
+    def _lines(self, term: Term) -> list[str]:
+        node, me = self._node(term), f"(term {term.id})"
+        name, args = arguments(node)
+        lines = [f'(set {me} {node}) (set (from-{name} {args}) "program")']
+        lines += [f'(set (dtype {me}) "{term.dtype}")', f"(set (free {me}) {_set(term.free)})"]
+        lines += [f"({fact} {me})" for fact in FACTS if fact in term.facts]
+        ends = zip(("low", "high"), term.bounds, strict=True)
+        lines += [f"(set ({end} {me}) {rational(k)})" for end, k in ends if k is not None]
+        return lines + [f"(unit {me} {index_code(i)})" for i in sorted(term.units)]
 
     def union(self, a: Term, b: Term) -> None:
         """State that two loaded terms are equal."""

@@ -17,7 +17,8 @@ _SIGNATURE = """
 (function free (T) IxSet :merge (set-intersect old new))
 (function frees (MS) IxSet :merge (set-intersect old new))
 (relation mem (MS T))
-(relation todo (MS MS IxSet))
+(relation walk (MS MS))
+(relation tail (MS T MS))
 (ruleset facts)
 """
 
