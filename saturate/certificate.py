@@ -82,8 +82,8 @@ class Certificate:
         drawn = f"{len(self.samples)} samples, seed {self.seed}, reference {self.reference}"
         head = f"check of {self.program} on {self.runner}: {_verdict(self.passed)} ({drawn})"
         rule = (
-            f"allowed: {self.factor:g} × the largest error the baseline can have (roundings and arguments "
-            f"moved 1 ulp) + {self.ulps:g} ulp of scale"
+            f"allowed: {self.factor:g} × the largest error the baseline can have (arguments moved 1 ulp, "
+            f"roundings up to 2) + {self.ulps:g} ulp of scale"
         )
         if self.bound:
             rule += f" + {self.factor:g} × {self.bound:g} of scale, the bound of a law"

@@ -59,11 +59,10 @@ def check(
     `ULPS` units in the last place of the result's scale, where it is NaN or infinite and the baseline is
     not, where it lacks an infinity that baseline and reference agree on and that is no overflow, or where no
     element could be compared. Gradients are also held against central differences of the reference in random
-    directions. The baseline's error stands for what it can be: the largest of its own, those with its
-    roundings moved, what one unit in the last place of the arguments does to the reference, and on hostile
-    samples those of `also`, other forms of the baseline that are right on mild ones. `bound`, a share
-    of the scale, counts as an error of the baseline, where laws may change results. On samples that mix kinds
-    the baseline's error counts `saturate.measure.MIXED` times. `measured` holds runs
+    directions. The baseline's error stands for what it can be: the largest of its own and of those
+    with arguments and roundings moved, on hostile samples those of `also` too, other forms of the baseline
+    that are right on mild ones. `bound`, a share
+    of the scale, counts as an error of the baseline, where laws may change results. `measured` holds runs
     of the baseline on some of the samples, which need not be made again. Raises `ArgumentError` for programs
     of different inputs or results, and what the runner raises.
     """
@@ -193,20 +192,18 @@ def _measured(sample: Sample, measured: Sequence[Run]) -> Run | None:
 def _baseline_run(baseline: Program, reference: Program, sample: Sample, also: Sequence[Program] = ()) -> Run:
     """The baseline on one sample, in the program's place too.
 
-    Its errors are the largest of its own, those with moved roundings, what one unit in the last place of the
-    arguments does to the reference, and those of `also`, other forms of it.
+    Its errors are the largest of its own and of those with arguments and roundings moved; `also` are other
+    forms of it, whose errors with both moved count as well.
     """
 
-    def wide(arrays: Sequence[Any]) -> list[Any]:
-        return [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, arrays, strict=True)]
-
-    true = tuple(map(np.asarray, evaluate(reference, *wide(sample.arrays))))
+    wide = [lifted_array(a, i.type.dtype) for i, a in zip(reference.inputs, sample.arrays, strict=True)]
+    true = tuple(map(np.asarray, evaluate(reference, *wide)))
     plain = tuple(map(np.asarray, evaluate(baseline, *sample.arrays)))
-    found = [plain, *(evaluate(p, *sample.arrays) for p in also)]
+    found = [plain]
     many = all(t.size >= MANY for t in true)
     for seed in range(1 if many else PERTURBED):
-        found += [perturbed(p, sample.arrays, seed) for p in (baseline, *also)]
-        found.append(evaluate(reference, *wide(nearby(sample.arrays, seed))))
+        close = nearby(sample.arrays, seed)
+        found += [perturbed(p, close, seed) for p in (baseline, *also)]
     errors = tuple(max(distance(t, np.asarray(f[k])) for f in found) for k, t in enumerate(true))
     return Run(sample, true, plain, plain, errors)
 

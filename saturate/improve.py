@@ -130,6 +130,7 @@ class _Improver:
         self, current: Program, origins: Mapping[str, str], limits: Limits
     ) -> tuple[Program, dict[str, str]] | None:
         before = price_program(current, self.profile).cost
+        most = float("inf") if self.target.missing(current) else before * (1 - BETTER)
         self.say(f"search {len(self.found) + 1}")
         found = search(current, self.laws, limits, self.facts(current), self.profile)
         if self.target.ops is not None:
@@ -144,7 +145,7 @@ class _Improver:
             self._note(STOPPED)
         elif found.saturation.stopped != SATURATED:
             self._note(f"a search ended at its {found.saturation.stopped}")
-        chosen = self._accurate(found)
+        chosen = self._accurate(found, most)
         if chosen is None:
             return None
         lowered, extraction = chosen
@@ -152,14 +153,16 @@ class _Improver:
         after = price_program(program, self.profile).cost
         if not extraction.proven and self.extractor in ("auto", "exact"):
             self._note("an extraction ended at its work limit")
-        worse = after >= before * (1 - BETTER) and not self.target.missing(current)
+        worse = after >= most
         self.found.append(Pass(found, extraction, lowered, before, before if worse else after, not worse))
         if worse:
             return None
         return program, _origins(found, lowered, program, origins)
 
-    def _accurate(self, found: Search) -> tuple[Lowered, Extraction] | None:
-        """The cheapest choice that the judge accepts."""
+    def _accurate(self, found: Search, most: float) -> tuple[Lowered, Extraction] | None:
+        """The cheapest choice that the judge accepts; one that costs `most` or more is not measured, since
+        it is not taken.
+        """
         barred: set[tuple[int, int]] = set()
         for _ in range(ATTEMPTS):
             self.say(f"search {len(self.found) + 1}, {len(barred)} steps left out for accuracy")
@@ -173,7 +176,8 @@ class _Improver:
             if perf_counter() > self.end:
                 self._note("a search ended at its time limit")
             lowered = emit(found, extraction)
-            verdict = self.judge(found, lowered, frozenset(barred))
+            dear = price_program(share(lowered.program), self.profile).cost >= most
+            verdict = None if dear else self.judge(found, lowered, frozenset(barred))
             if verdict is None:
                 return lowered, extraction
             self.barred.append(verdict.reason)

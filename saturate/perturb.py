@@ -4,8 +4,9 @@ at random.
 At one point a program can be right by luck: where a softmax is saturated, two sums of the same numbers
 cancel to an exact zero that another order of the same sums misses. So the baseline's error is measured with
 every result moved by up to one unit in the last place, and with every operand of a sum or contraction moved
-(Monte Carlo arithmetic, Parker 1997). Results that are exact, such as maxima, comparisons and views, are
-not moved.
+(Monte Carlo arithmetic, Parker 1997). Numbers of one sign are rounded with a bias, which independent moves
+do not show, since they cancel in the next sum: so all elements of a value also move together, one unit up or
+down. Results that are exact, such as maxima, comparisons and views, are not moved.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ SUMS = (Sum, Mean, Cumsum, Matmul, Einsum, VecDot)
 
 def perturbed(program: Program, arrays: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
     """The results of the program with its roundings moved at random; equal for equal seeds."""
-    moves = _Moves(np.random.default_rng(seed), max((t.size for t in program.types.values()), default=0))
+    longest = max((t.size for t in program.types.values()), default=0)
+    moves = _Moves(np.random.default_rng(seed), longest, common=(-1, 1))
 
     def moved(node: Node, operands: list[Any]) -> Any:
         if isinstance(node.op, SUMS):
@@ -56,19 +58,25 @@ def _rounds(node: Node) -> bool:
 
 
 class _Moves:
-    """Random directions for arrays of up to `longest` elements: drawn once, read from changing places."""
+    """Random directions for arrays of up to `longest` elements: drawn once, read from changing places.
 
-    def __init__(self, rng: np.random.Generator, longest: int) -> None:
-        self._rng = rng
+    With one of `common` for each array, by which all its elements move together besides.
+    """
+
+    def __init__(self, rng: np.random.Generator, longest: int, common: tuple[int, ...] = (0,)) -> None:
+        self._rng, self._common = rng, common
         self._steps = rng.integers(-1, 2, longest + PLACES, dtype=np.int8)
-        self._factors: dict[np.dtype[Any], AnyArray] = {}
+        self._factors: dict[tuple[np.dtype[Any], int], AnyArray] = {}
 
     def of(self, x: Any) -> Any:
-        """Each element up, down or kept, one unit in the last place of its magnitude; infinities stay."""
+        """Each element up, down or kept, one unit in the last place of its magnitude, and all of them
+        together; infinities stay.
+        """
         x = np.asarray(x)
         if x.dtype.kind != "f":
             return x
-        if x.dtype not in self._factors:
-            self._factors[x.dtype] = 1 + self._steps * np.finfo(x.dtype).eps
+        common = int(self._rng.choice(self._common))
+        if (x.dtype, common) not in self._factors:
+            self._factors[x.dtype, common] = 1 + (self._steps + common) * np.finfo(x.dtype).eps
         start = int(self._rng.integers(PLACES))
-        return x * self._factors[x.dtype][start : start + x.size].reshape(x.shape)
+        return x * self._factors[x.dtype, common][start : start + x.size].reshape(x.shape)

@@ -29,15 +29,13 @@ from saturate.program import Program
 from saturate.progress import Say
 from saturate.rules.law import Law
 from saturate.runners.evaluate import values
-from saturate.samples import Sample
+from saturate.samples import KINDS, Sample
 from saturate.samples import samples as draw
 from saturate.saturation import Limits
 from saturate.target import Target
 from saturate.windows import Window, stitched, titles
 from saturate.zeroless import without_zeros
 
-TRIALS = 10
-"""Samples on which a window is measured."""
 ONE_KEPT = "what was found made the whole inaccurate: it is kept as it was"
 ALL_KEPT = "the windows together were not as accurate as the baseline: none is changed"
 """Notes of a whole that had to do without what was found."""
@@ -176,7 +174,7 @@ class Piecewise:
     def _measure(self, piece: Window, inner: _Inner, examples: Sequence[Any], plain: Program) -> Judge:
         if self.accuracy is None:
             return Judge(piece.program, (), 4.0, (plain,))
-        drawn = inner.samples(piece) or draw(piece.program.inputs, self.seed, TRIALS, [examples])
+        drawn = inner.samples(piece) or draw(piece.program.inputs, self.seed, len(KINDS), [examples])
         return Judge(piece.program, drawn, self.accuracy, (plain,), bound=inner.whole.bound)
 
 

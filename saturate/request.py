@@ -130,8 +130,8 @@ class Request:
         if self.accuracy is None:
             return Judge(self.baseline, (), 4.0, plain)
         size = max(1, sum(i.type.size for i in self.baseline.inputs))
-        trials = max(3, min(len(kinds) + 2, MEASURED_ELEMENTS // size))
-        drawn = self.given or self._drawn(trials, kinds)
+        trials = max(3, min(len(KINDS), MEASURED_ELEMENTS // size))
+        drawn = self.given or self._drawn(trials, tuple(kinds))
         return Judge(self.baseline, drawn, self.accuracy, plain, bound=self.bound)
 
     def _drawn(self, trials: int, kinds: Sequence[str]) -> tuple[Sample, ...]:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import saturate as sat
+from saturate.check import MANY
+from saturate.demos import DEMOS
+from saturate.lift import lift, lifted_array
+from saturate.measure import distance
 from saturate.perturb import nearby, perturbed
+from saturate.runners.evaluate import evaluate
+from saturate.samples import samples
 
 EPS = float(np.finfo("float32").eps)
 
@@ -37,3 +44,32 @@ def test_arguments_move_by_one_unit_and_keep_what_is_not_finite() -> None:
         assert found.dtype == x.dtype
         np.testing.assert_array_equal(found[1:4], x[1:4])
         np.testing.assert_allclose(found[[0, 4]], x[[0, 4]], rtol=2 * EPS)
+
+
+def test_the_roundings_of_a_value_move_together_too() -> None:
+    """Independent moves of 4,096 equal numbers cancel in their sum, to a 64th; a bias does not."""
+    x = np.full((4096,), 0.1, "float32")
+    program = sat.trace(lambda x: np.sum(x * 3), x)
+    (plain,) = evaluate(program, x)
+    moves = [abs(float(perturbed(program, (x,), seed)[0]) / float(plain) - 1) for seed in range(8)]
+    assert max(moves) == pytest.approx(2 * EPS, rel=0.5)
+
+
+@pytest.mark.parametrize("name", ["softmax", "layernorm", "rmsnorm", "attention", "causal-attention"])
+def test_one_run_shows_of_large_results_what_several_show(name: str) -> None:
+    """Why `MANY` elements are moved once."""
+    demo = DEMOS[name]
+    program = sat.grad(demo.function, *demo.types, wrt=demo.wrt)
+    reference = lift(program, "float64")
+    shares: list[float] = []
+    for sample in samples(program.inputs, trials=8):
+        with np.errstate(all="ignore"):
+            true = evaluate(reference, *[lifted_array(a, "float64") for a in sample.arrays])
+            runs = [perturbed(program, nearby(sample.arrays, seed), seed) for seed in range(6)]
+        for k, t in enumerate(map(np.asarray, true)):
+            errors = [distance(t, np.asarray(run[k])) for run in runs]
+            if t.size >= MANY and errors[0]:
+                shares.append(max(errors) / errors[0])
+    assert len(shares) >= 8
+    assert max(shares) < 4
+    assert np.median(shares) < 2
