@@ -31,6 +31,8 @@ ATTEMPTS = 24
 """Steps barred for accuracy before a pass gives up."""
 BETTER = 1e-6
 """A pass counts where it lowers the price by more than this part."""
+LITTLE = 0.02
+"""After a repeated search that lowers the price by less than this part there is none."""
 STOPPED = "interrupted: the best program found until then is returned"
 """The note of a search that Ctrl-C ended."""
 
@@ -115,7 +117,7 @@ class _Improver:
                 if better is None:
                     break
                 current, origins = better
-                if STOPPED in self.notes:
+                if STOPPED in self.notes or self._spent:
                     break
             else:
                 self._note(
@@ -190,6 +192,12 @@ class _Improver:
             barred.add(verdict.step)
         self._note("no program found was as accurate as the baseline: the one before is kept")
         return None
+
+    @property
+    def _spent(self) -> bool:
+        """Whether searching again has begun to gain little."""
+        last = self.found[-1]
+        return len(self.found) > 1 and last.after > last.before * (1 - LITTLE)
 
     def _note(self, note: str) -> None:
         if note not in self.notes:

@@ -30,6 +30,8 @@ from saturate.target import Target
 
 MEASURED_ELEMENTS = 4_000_000
 """Samples for the accuracy price are drawn until arguments of about this many elements were measured."""
+CHECKED = 4
+"""Samples that `optimize` checks its result on, which are among those that it is measured on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +132,7 @@ class Request:
         if self.accuracy is None:
             return Judge(self.baseline, (), 4.0, plain)
         size = max(1, sum(i.type.size for i in self.baseline.inputs))
-        trials = max(3, min(len(KINDS), MEASURED_ELEMENTS // size))
+        trials = max(3, min(max(CHECKED, len(kinds)), MEASURED_ELEMENTS // size))
         drawn = self.given or self._drawn(trials, tuple(kinds))
         return Judge(self.baseline, drawn, self.accuracy, plain, bound=self.bound)
 

@@ -16,7 +16,7 @@ from saturate.piecewise import Found, Piecewise, Whole
 from saturate.progress import Say, progress
 from saturate.provenance import provenance
 from saturate.reporting import report_of
-from saturate.request import Request
+from saturate.request import CHECKED, Request
 from saturate.samples import KINDS, MILD
 from saturate.targeted import require
 from saturate.windows import windows
@@ -95,7 +95,7 @@ def _checked(request: Request, best: Optimized, judge: Judge) -> Optimized:
     Where the user gave samples, they are what is checked.
     """
     try:
-        certificate = best.certified("numpy", 4, request.seed, request.samples, judge.runs)
+        certificate = best.certified("numpy", CHECKED, request.seed, request.samples, judge.runs)
     except KeyboardInterrupt:
         return replace(best, report=replace(best.report, notes=(*best.report.notes, UNCHECKED)))
     if certificate.passed:
@@ -107,5 +107,5 @@ def _checked(request: Request, best: Optimized, judge: Judge) -> Optimized:
         best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, behind=lambda: behind, long=False
     )  # fmt: skip
     require(plain.program, best.target, REFUSED)
-    again = plain.check(trials=4, seed=request.seed, samples=request.samples)
+    again = plain.check(trials=CHECKED, seed=request.seed, samples=request.samples)
     return replace(plain, report=replace(best.report, check=again, notes=(*best.report.notes, REFUSED)))
