@@ -4,9 +4,10 @@
 
 `seconds` is the first call, `again` a second one, which takes its result from a cache that lasts as long as
 this benchmark. Processor seconds of one process, so that other work on the machine counts little; the ratio
-is that of the model's price before and after, `peak` the largest memory of the process until then. A
-transformer has the sizes of `gpt_arguments` below: the time of a search does not depend on sizes, that of
-measuring does.
+is that of the model's price before and after, `peak` the largest memory of the process until then. The time
+of a search does not depend on sizes, that of measuring does: so the small layers come twice, with the small
+sizes of `SMALL` and those of `saturate demo`, and transformers have the small sizes below. Set
+`OMP_NUM_THREADS=1`: the threads of a BLAS that wait for work count as processor time too.
 """
 
 from __future__ import annotations
@@ -20,10 +21,21 @@ from functools import partial
 from time import process_time
 from typing import Any
 
+import numpy as np
+
 import saturate as sat
 from saturate.demos import DEMOS, gpt_arguments, gpt_loss
 
-SMALL = ("softmax", "layernorm", "rmsnorm", "attention", "causal-attention")
+X, G, Q = sat.Type((64, 128), "float32"), sat.Type((128,), "float32"), sat.Type((4, 64, 32), "float32")
+MASK = np.where(np.tri(64, dtype=bool), 0, -np.inf).astype("float32")
+SMALL: dict[str, tuple[Any, ...]] = {
+    "softmax": (X,),
+    "layernorm": (X, G, G),
+    "rmsnorm": (X, G),
+    "attention": (sat.Type((64, 32), "float32"),) * 3,
+    "causal-attention": (Q, Q, Q, MASK),
+}
+"""Demos with small arguments."""
 
 
 def main() -> None:
@@ -35,10 +47,11 @@ def main() -> None:
     chosen = options.parse_args()
     limits = sat.Limits(workers=chosen.workers)
     sat.optimize(DEMOS["mlp"].function, *DEMOS["mlp"].types)  # imports, and workers start
-    print(f"{'program':20} {'seconds':>8} {'again':>6} {'ratio':>6} {'steps':>13} {'peak':>9}  check")
-    for name in SMALL:
+    print(f"{'program':23} {'seconds':>8} {'again':>6} {'ratio':>6} {'steps':>13} {'peak':>9}  check")
+    for name, small in SMALL.items():
         demo = DEMOS[name]
-        row(name, partial(sat.optimize, demo.function, *demo.types, wrt=demo.wrt), chosen.stages)
+        for title, types in ((f"{name}, small", small), (name, demo.types)):
+            row(title, partial(sat.optimize, demo.function, *types, wrt=demo.wrt), chosen.stages)
     for count in map(int, filter(None, chosen.layers.split(","))):
         given = gpt_arguments(count, batch=2, length=16, width=32, inner=128, words=50, heads=4)
         row(
@@ -60,7 +73,7 @@ def row(name: str, optimize: Callable[[], sat.Optimized], stages: bool) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     passed = report.check is not None and report.check.passed
     times = f"{spent:8.2f} {again:6.2f}"
-    print(f"{name:20} {times} {report.ratio:6.2f} {steps:>13} {peak:6.0f} MiB  {passed}", flush=True)
+    print(f"{name:23} {times} {report.ratio:6.2f} {steps:>13} {peak:6.0f} MiB  {passed}", flush=True)
     if stages and report.saturation is not None:
         print("    " + ", ".join(f"{k} {v:.2f}" for k, v in report.saturation.seconds.items()))
 
