@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from saturate.extract import solver
@@ -21,10 +22,10 @@ FIRST_UNITS = 1.5
 WORKERS = 8
 LARGE = 3000
 PREPARATION = 5e-4
-SMALL = 300
-"""Nodes of a part that CP-SAT mostly closes at once."""
-SEARCHED = 0.5
-"""Of counted work, for neighbourhoods before CP-SAT sees the whole part."""
+GLANCE = 0.03
+"""Units of the first look at a part where work is counted: mostly that finds what a long search finds, and
+the rest is proof.
+"""
 
 
 def auto(
@@ -46,11 +47,11 @@ def auto(
         work = DEFAULT_WORK
     counted = work is not None
     search = Search(classes, Clock(seconds, work), seed, warm)
-    first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first)]
-    if counted:  # where there is little work, better choices before better bounds
-        first.insert(1, ("neighbourhoods", _short))
+    first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _glance if counted else _first)]
     later: list[Stage] = [("neighbourhoods", _search)]
-    if not counted:
+    if counted:
+        later.insert(0, ("CP-SAT", _first))
+    else:
         later += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
     search.run(first, later)
     return search.result("auto")
@@ -68,20 +69,22 @@ def _exchanges(part: Part, clock: Clock, seed: int) -> None:
         part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), f"{who} and exchanges")
 
 
+def _glance(part: Part, clock: Clock, seed: int) -> None:
+    """CP-SAT for a moment on each part, before one of them takes the work of the others."""
+    if len(part.model.owner) <= LARGE:
+        _cpsat(part, clock, 1.0, seed, units=min(GLANCE, _units(clock)), presolve=0)
+
+
 def _first(part: Part, clock: Clock, seed: int) -> None:
     """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most small parts."""
-    size = len(part.model.owner)
-    if size <= LARGE:
-        share = 0.5 if size > SMALL else 1.0
-        units = FIRST_UNITS if clock.work is None else clock.work * share / STEPS_PER_UNIT
-        _cpsat(part, clock, 0.6, seed, units=units)
+    if len(part.model.owner) <= LARGE:
+        share, presolve = (0.6, None) if clock.work is None else (1.0, 1)
+        _cpsat(part, clock, share, seed, units=min(FIRST_UNITS, _units(clock)), presolve=presolve)
 
 
-def _short(part: Part, clock: Clock, seed: int) -> None:
-    """Neighbourhoods of what CP-SAT does not close at once, with a share of the work."""
-    if len(part.model.owner) > SMALL:
-        with clock.within(SEARCHED) as share:
-            improve(part, share, seed)
+def _units(clock: Clock) -> float:
+    """CP-SAT's measure of the work that is left."""
+    return math.inf if clock.work is None else clock.work / STEPS_PER_UNIT
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:
@@ -102,11 +105,17 @@ def _last(part: Part, clock: Clock, seed: int) -> None:
 
 
 def _cpsat(
-    part: Part, clock: Clock, share: float, seed: int, workers: int = 1, units: float | None = None
+    part: Part,
+    clock: Clock,
+    share: float,
+    seed: int,
+    workers: int = 1,
+    units: float | None = None,
+    presolve: int | None = None,
 ) -> None:
     """CP-SAT on the whole part, where its preparation, which no limit ends, leaves time to search."""
     if clock.left() * share > PREPARATION * len(part.model.owner):
         mine = clock.part(share)
         before = mine.work or 0
-        part.learn(cpsat(part.model, mine, seed, part.choice, workers, units), "CP-SAT")
+        part.learn(cpsat(part.model, mine, seed, part.choice, workers, units, presolve), "CP-SAT")
         clock.spend(before - (mine.work or 0))

@@ -16,17 +16,18 @@ from saturate.extract.model import Model
 
 
 @cache
-def _cp_model() -> Any:
-    """CP-SAT, imported when it is first needed: importing it takes longer than most extractions.
+def _ortools() -> Any:
+    """CP-SAT's compiled module, imported when it is first needed. It is what `cp_model` wraps; that imports
+    pandas too, which takes longer than most extractions.
 
     A thread of its own imports it, since an import that Ctrl-C breaks cannot be made again.
     """
     loaded: list[Any] = []
 
     def load() -> None:
-        from ortools.sat.python import cp_model
+        from ortools.sat.python import cp_model_helper
 
-        loaded.append(cp_model)
+        loaded.append(cp_model_helper)
 
     solver.run(load, lambda: None, math.inf)
     return loaded[0]
@@ -34,8 +35,6 @@ def _cp_model() -> Any:
 
 LARGEST_SUM = 1 << 45
 STEPS_PER_UNIT = 1_000_000
-SHORT = 0.2
-"""Units of a search for which presolving, which takes about as long, does not pay."""
 
 
 def cpsat(
@@ -45,17 +44,18 @@ def cpsat(
     hint: Mapping[int, int] | None = None,
     workers: int = 1,
     units: float | None = None,
+    presolve: int | None = None,
 ) -> solver.Answer:
     """Solve one part within the clock, starting from `hint` (class → position).
 
     Costs become integers: exactly where they have a common unit, otherwise rounded, and the bound gives away
     what rounding may have added. `units` is a limit in CP-SAT's own measure of work, a second or two each,
-    counted as STEPS_PER_UNIT; with one worker and no time limit the answer repeats exactly.
+    counted as STEPS_PER_UNIT; with one worker and no time limit the answer repeats exactly. `presolve` is how
+    often the program is simplified first, as often as that pays where it is None; a search of less than 0.1
+    units finds more without.
     """
-    program, on, scaled, loss = _build(model, hint)
-    program.minimize(_cp_model().LinearExpr.weighted_sum(on, scaled))
-    engine = _cp_model().CpSolver()
-    parameters = engine.parameters
+    program, loss = _build(model, hint)
+    parameters = _ortools().SatParameters()
     parameters.num_workers = workers
     parameters.random_seed = seed
     parameters.catch_sigint_signal = False
@@ -64,68 +64,69 @@ def cpsat(
     parameters.max_time_in_seconds = max(limit, 1e-3)
     if units is not None:
         parameters.max_deterministic_time = units
-    parameters.cp_model_presolve = units is None or units > SHORT
+    if presolve is not None:
+        parameters.cp_model_presolve = presolve > 0
+        parameters.max_presolve_iterations = presolve
+        parameters.cp_model_probing_level = 0
     if workers == 1:
         parameters.linearization_level = 2
-    solver.run(lambda: _solve(engine, program), engine.stop_search, limit)
-    clock.spend(int(engine.response_proto.deterministic_time * STEPS_PER_UNIT) + 20 * len(on))
-    return _answer(model, engine, on, loss)
+    response = _solved(program, parameters, limit)
+    clock.spend(int(response.deterministic_time * STEPS_PER_UNIT) + 20 * len(model.owner))
+    return _answer(model, response, loss)
 
 
-def _solve(engine: Any, program: Any) -> None:
-    engine.solve(program)
+def _solved(program: Any, parameters: Any, limit: float) -> Any:
+    engine = _ortools().SolveWrapper()
+    engine.set_parameters(parameters)
+    responses: list[Any] = []
+
+    def solve() -> None:
+        responses.append(engine.solve(program))
+
+    solver.run(solve, engine.stop_search, limit)
+    return responses[0]
 
 
-def _build(
-    model: Model, hint: Mapping[int, int] | None
-) -> tuple[Any, list[Any], list[int], tuple[float, float]]:
-    """The program, its variables, their integer costs, and (cost of one unit, cost lost to rounding).
+def _build(model: Model, hint: Mapping[int, int] | None) -> tuple[Any, tuple[float, float]]:
+    """The program, and (cost of one unit, cost lost to rounding). A node's variable has its number; the
+    literal -v - 1 says that variable v is off.
 
     Every row is "at most one": the nodes of c that need d, and "d is not needed". A hint names the value of
     every variable: one that leaves some open is only where the solver looks first, and mostly lost.
     """
-    program = _cp_model().CpModel()
-    on = [program.new_bool_var("") for _ in model.owner]
-    absent: dict[int, Any] = {}
+    program = _ortools().CpModelProto()
+    absent: dict[int, int] = {}
+    count = len(model.owner)
     for c, own in model.variables.items():
         if c in model.roots:
-            program.add_exactly_one([on[v] for v in own])
+            program.constraints.add().exactly_one.literals.extend(own)
         elif len(own) == 1:
-            absent[c] = on[own[0]].negated()
+            absent[c] = -own[0] - 1
         else:
-            absent[c] = program.new_bool_var("")
-            program.add_exactly_one([*(on[v] for v in own), absent[c]])
+            absent[c] = count
+            count += 1
+            program.constraints.add().exactly_one.literals.extend([*own, absent[c]])
     for left, d in model.pairs():
         missing = [absent[d]] if d in absent else []
-        program.add_at_most_one([*(on[v] for v in left), *missing])
-    level = _add_levels(program, model, on)
+        program.constraints.add().at_most_one.literals.extend([*left, *missing])
+    variables = program.variables
+    for _ in range(count):
+        variables.add().domain.extend([0, 1])
+    level = _add_levels(program, model, count)
     if hint is not None:
-        _add_hint(program, model, hint, on, absent, level)
-    step = model.unit
-    loss = 0.0
+        values = {v: int(hint.get(c, -1) == i) for v, (c, i) in enumerate(model.owner)}
+        values |= {v: int(c not in hint) for c, v in absent.items() if v >= 0}
+        height = _heights(model, hint) if level else {}
+        values |= {v: height.get(c, 0) for c, v in level.items()}
+        program.solution_hint.vars.extend(list(values))
+        program.solution_hint.values.extend(list(values.values()))
+    step, loss = model.unit, 0.0
     if step == 0:
         step = max(sum(model.costs), 1e-300) / LARGEST_SUM
         loss = step * len(model.variables)
-    return program, on, [round(cost / step) if step else 0 for cost in model.costs], (step, loss)
-
-
-def _add_hint(
-    program: Any,
-    model: Model,
-    hint: Mapping[int, int],
-    on: list[Any],
-    absent: Mapping[int, Any],
-    level: Mapping[int, Any],
-) -> None:
-    for v, (c, i) in enumerate(model.owner):
-        program.add_hint(on[v], hint.get(c, -1) == i)
-    for c, variable in absent.items():
-        if len(model.variables[c]) > 1:
-            program.add_hint(variable, c not in hint)
-    if level:
-        height = _heights(model, hint)
-        for c, variable in level.items():
-            program.add_hint(variable, height.get(c, 0))
+    program.objective.vars.extend(list(range(len(model.owner))))
+    program.objective.coeffs.extend([round(cost / step) if step else 0 for cost in model.costs])
+    return program, (step, loss)
 
 
 def _heights(model: Model, choice: Mapping[int, int]) -> dict[int, int]:
@@ -143,38 +144,41 @@ def _heights(model: Model, choice: Mapping[int, int]) -> dict[int, int]:
     return height
 
 
-def _add_levels(program: Any, model: Model, on: list[Any]) -> dict[int, Any]:
-    """Inside a strongly connected part a node stands one level above its children there."""
+def _add_levels(program: Any, model: Model, count: int) -> dict[int, int]:
+    """Inside a strongly connected part a node stands one level above its children there; the variables of
+    the levels, after `count` others.
+    """
     size: dict[int, int] = {}
     for c in model.variables:
         size[model.problem.part[c]] = size.get(model.problem.part[c], 0) + 1
-    level = {
-        c: program.new_int_var(0, size[model.problem.part[c]] - 1, "")
-        for c in model.variables
-        if size[model.problem.part[c]] > 1
-    }
-    uses: dict[tuple[int, int], list[int]] = {}
+    level: dict[int, int] = {}
+    for c in model.variables:
+        if size[model.problem.part[c]] > 1:
+            level[c] = count + len(level)
+            program.variables.add().domain.extend([0, size[model.problem.part[c]] - 1])
     for v, (c, i) in enumerate(model.owner):
-        for d in model.problem.nodes[c][i].kids:
+        for d in model.problem.nodes[c][i].kids if c in level else ():
             if model.problem.part[c] == model.problem.part[d]:
-                uses.setdefault((c, d), []).append(v)
-    for (c, d), users in uses.items():
-        for v in users:
-            program.add(level[c] >= level[d] + 1).only_enforce_if(on[v])
+                row = program.constraints.add()
+                row.enforcement_literal.append(v)
+                row.linear.vars.extend([level[c], level[d]])
+                row.linear.coeffs.extend([1, -1])
+                row.linear.domain.extend([1, size[model.problem.part[c]]])
     return level
 
 
-def _answer(model: Model, engine: Any, on: list[Any], loss: tuple[float, float]) -> solver.Answer:
+def _answer(model: Model, response: Any, loss: tuple[float, float]) -> solver.Answer:
     """The answer, with its cost recomputed; the solver's claim "optimal" counts only where the two costs
     agree.
     """
     step, lost = loss
-    bound = max(0.0, engine.best_objective_bound * step - lost)
-    if not engine.response_proto.solution:
+    bound = max(0.0, response.best_objective_bound * step - lost)
+    values = list(response.solution)
+    if not values:
         return solver.Answer(None, float("inf"), bound)
-    choice = model.chosen([float(engine.value(variable)) for variable in on])
+    choice = model.chosen(values)
     cost = model.cost(choice)
-    claimed = engine.objective_value * step
+    claimed = response.objective_value * step
     if unfounded(model.problem.nodes, choice) or cost > claimed + lost + solver.TOLERANCE * max(1.0, claimed):
         return solver.Answer(None, float("inf"), 0.0)
     return solver.Answer(choice, cost, min(bound, cost))

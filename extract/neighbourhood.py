@@ -147,7 +147,7 @@ def _solve(around: Neighbourhoods, free: set[int], clock: Clock) -> tuple[dict[i
         if all(len(group) == 1 for group in piece.nodes):
             found.update({classes[k]: group[0].origin for k, group in enumerate(piece.nodes)})
             continue
-        answer = cpsat(model(piece), clock, hint=_positions(piece, classes, hint), units=EFFORT)
+        answer = cpsat(model(piece), clock, hint=_positions(piece, classes, hint), units=EFFORT, presolve=0)
         closed &= answer.optimal
         if answer.choice is None:
             return None, False
