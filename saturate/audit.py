@@ -52,7 +52,7 @@ def audit(classes: TermClasses, values: Mapping[str, AnyArray]) -> list[Disagree
     evaluated in float64 from what its operands' classes are worth. Where both are NaN they agree; where their
     dtypes differ they do not, whatever they are worth.
     """
-    worth = _worth(classes, values)
+    worth = worths(classes, values)
     found: list[Disagreement] = []
     for number, nodes in enumerate(classes.nodes):
         dtype = next((node.dtype for node in nodes if node.dtype), "")
@@ -73,7 +73,7 @@ def audit(classes: TermClasses, values: Mapping[str, AnyArray]) -> list[Disagree
 
 def unreached(classes: TermClasses, values: Mapping[str, AnyArray]) -> list[int]:
     """Classes that cannot be computed from leaves; the audit says nothing of them."""
-    worth = _worth(classes, values)
+    worth = worths(classes, values)
     return [number for number in range(len(classes.nodes)) if number not in worth]
 
 
@@ -82,7 +82,7 @@ def _scale(value: AnyArray) -> float:
     return float(finite.max(initial=0.0))
 
 
-def _worth(classes: TermClasses, values: Mapping[str, AnyArray]) -> dict[int, AnyArray]:
+def worths(classes: TermClasses, values: Mapping[str, AnyArray]) -> dict[int, AnyArray]:
     """The value of every class, over its free indices; what laws made counts only where nothing else can."""
     worth: dict[int, AnyArray] = {}
     for mine in (True, False):
@@ -92,7 +92,7 @@ def _worth(classes: TermClasses, values: Mapping[str, AnyArray]) -> dict[int, An
             for number, node in _candidates(classes, mine):
                 if number not in worth and all(a in worth for a in node.args):
                     value, free = _node(classes, number, node, worth, values)
-                    worth[number] = _narrowed(value, free, classes.free[number])
+                    worth[number] = narrowed(value, free, classes.free[number])
                     grown = True
     return worth
 
@@ -104,7 +104,7 @@ def _candidates(classes: TermClasses, mine: bool) -> Iterator[tuple[int, TermNod
                 yield number, node
 
 
-def _narrowed(value: AnyArray, free: Free, kept: Free) -> AnyArray:
+def narrowed(value: AnyArray, free: Free, kept: Free) -> AnyArray:
     """The value at the first place of the axes that its class was proved not to depend on."""
     return value[tuple(slice(None) if i in kept else 0 for i in sorted(free))]
 
