@@ -2,8 +2,8 @@
 
     python benchmarks/admission.py [workload ...]
 
-For each workload in float32: the e-nodes after its first search; how many of them have, on a hostile sample, a
-local error (the node on operands that are exact but for one rounding) above four times that of the best node
+For each workload in float32: the e-nodes after its first search; how many of them have, on a hostile sample,
+a local error (the node on operands that are exact but for one rounding) above four times that of the best node
 of their class plus 16 units in the last place of its scale; how many of those stand in the user's own
 program; and how many steps the measure of whole programs barred. `docs/decisions.md` draws the conclusion.
 """
@@ -22,6 +22,7 @@ from saturate.egraph import TermClasses
 from saturate.leaf_facts import input_facts
 from saturate.measure import distance, scale
 from saturate.op import AnyArray
+from saturate.ops.constants import Constant
 from saturate.rules import CATALOGUE
 from saturate.samples import samples
 from saturate.saturation import Limits
@@ -54,12 +55,13 @@ def row(workload: Workload) -> tuple[str, int, int, int, int]:
     refused: set[Node] = set()
     for sample in samples(program.inputs, 0, 8):
         leaves = {i.name: np.asarray(a) for i, a in zip(program.inputs, sample.arrays, strict=True)}
-        leaves |= {name: op.array.value for name, op in found.constants.items()}
+        leaves |= {name: op.array.value for name, op in found.constants.items() if isinstance(op, Constant)}
         with np.errstate(all="ignore"):
             refused |= inaccurate(classes, leaves)
     own = sum(classes.nodes[c][k].law == "program" for c, k in refused)
     best = sat.optimize(workload.function, *workload.types, wrt=workload.wrt, check=False)
-    barred = len(best.report.accuracy.barred)
+    price = best.report.accuracy
+    barred = len(price.barred) if price else 0
     return workload.name, sum(map(len, classes.nodes)), len(refused), own, barred
 
 
