@@ -3,8 +3,8 @@
     python benchmarks/admission.py [workload ...]
 
 For each workload in float32: the e-nodes after its first search; how many of them have, on a hostile sample,
-a local error (the node on operands that are exact but for one rounding) above four times that of the best node
-of their class plus 16 units in the last place of its scale; how many of those stand in the user's own
+a local error (the node on operands that are exact but for one rounding) above four times that of the best
+node of their class plus 16 units in the last place of its scale; how many of those stand in the user's own
 program; and how many steps the measure of whole programs barred. `docs/decisions.md` draws the conclusion.
 """
 
@@ -41,14 +41,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("workloads", nargs="*", help="Names; all where none is given.")
     wanted = options.parse_args().workloads
-    rows = [row(w.with_dtype("float32")) for w in WORKLOADS if not wanted or w.name in wanted]
+    rows = {w.name: row(w.with_dtype("float32")) for w in WORKLOADS if not wanted or w.name in wanted}
+    rows["all"] = np.sum(list(rows.values()), axis=0)
     print(f"{'workload':28} {'nodes':>6} {'refused':>8} {'own':>4} {'barred':>7}")
-    for name, *figures in [*rows, ("all", *(sum(r[k] for r in rows) for k in range(1, 5)))]:
-        print(f"{name:28} {figures[0]:6} {figures[1]:8} {figures[2]:4} {figures[3]:7}")
+    for name, figures in rows.items():
+        print("{:28} {:6} {:8} {:4} {:7}".format(name, *figures))
 
 
-def row(workload: Workload) -> tuple[str, int, int, int, int]:
-    """Name, e-nodes, those that are refused, those of the program among them, steps barred by the whole."""
+def row(workload: Workload) -> AnyArray:
+    """E-nodes, those that are refused, those of the program among them, steps barred by the whole."""
     program = sat.grad(workload.function, *workload.types, wrt=workload.wrt)
     found = search(program, CATALOGUE, Limits(), {i.value: input_facts(i.type) for i in program.inputs})
     classes = found.saturation.classes
@@ -62,7 +63,7 @@ def row(workload: Workload) -> tuple[str, int, int, int, int]:
     best = sat.optimize(workload.function, *workload.types, wrt=workload.wrt, check=False)
     price = best.report.accuracy
     barred = len(price.barred) if price else 0
-    return workload.name, sum(map(len, classes.nodes)), len(refused), own, barred
+    return np.array([sum(map(len, classes.nodes)), len(refused), own, barred])
 
 
 def inaccurate(classes: TermClasses, leaves: Mapping[str, AnyArray]) -> set[Node]:
