@@ -90,8 +90,7 @@ def rests_on(
     named by its formula.
     """
     if not improved.parts:
-        own = {value: value for value in baseline.types}
-        return frozenset(_named(improved, laws, own))
+        return frozenset(_named(improved, laws, {value: value for value in baseline.types}))
     whole, found = _Whole(baseline, facts), set[Assumption]()
     known: dict[str, list[Assumption]] = {}
     for part in improved.parts:
