@@ -4,19 +4,17 @@ their softmax.
 Only values that depend on an argument with infinities are looked at. Such a value is taken to be finite
 where it is on every sample, and to be nowhere zero where it is proved not negative and is not zero on any
 sample. Under `exact="domain"` what is divided by is looked at too: a norm is not zero where it is on no
-sample. Each is an assumption, and the report lists it.
+sample. Each is an assumption, and the report lists those that a result rests on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from saturate.denote import denote
-from saturate.extract.units import plural
 from saturate.facts import FINITE, NONNEG, NONZERO, NOTHING, Facts
-from saturate.leaf_facts import input_facts
 from saturate.lift import lift, lifted_array
 from saturate.op import AnyArray
 from saturate.program import Program
@@ -25,35 +23,29 @@ from saturate.samples import Sample
 
 DIVISORS = {"div": (1,), "log": (0,), "log2": (0,), "log10": (0,), "reciprocal": (0,), "rsqrt": (0,)}
 """The operands of ops that make no number of zero."""
-NAMED = 8
-"""So many assumed values are named."""
-WORDS = {
-    frozenset((FINITE,)): "finite",
-    frozenset((FINITE, NONZERO)): "finite and nowhere zero",
-    frozenset((NONZERO,)): "nowhere zero",
-}
-"""What may be assumed of a value."""
 
 
 def observed(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sample]) -> dict[str, Facts]:
-    """Facts by value id for the values below arguments that are not finite, as all samples show them."""
+    """Facts by value id for the values below arguments that are not finite, as all samples show them.
+
+    Only what is not proved, nor follows from what was assumed of values before it.
+    """
     open_ = _below(program, {v for v, known in facts.items() if FINITE not in known})
-    if not open_ or not samples:
-        return {}
-    runs = _runs(program, samples)
     found: dict[str, Facts] = {}
-    known = dict(facts)
-    for node in program.nodes:
-        if node.value not in open_ or not node.type.is_float:
-            continue
-        if all(np.isfinite(run[node.value]).all() for run in runs):
-            found[node.value] = frozenset((FINITE,))
-            if all((run[node.value] > 0).all() for run in runs):
-                found[node.value] |= {NONZERO}
-    if not any(NONZERO in f for f in found.values()):
+    if not open_ or not samples:
         return found
-    proved = denote(program, {**known, **{v: f - {NONZERO} for v, f in found.items()}}).values
-    return {v: f if NONNEG in proved[v].facts else f - {NONZERO} for v, f in found.items()}
+    runs = _runs(program, samples)
+    proved = denote(program, facts).values
+    for node in program.nodes:
+        arrays = [run[node.value] for run in runs]
+        if node.value not in open_ or not node.type.is_float or not all(np.isfinite(a).all() for a in arrays):
+            continue
+        positive = NONNEG in proved[node.value].facts and all((a > 0).all() for a in arrays)
+        seen = frozenset((FINITE, NONZERO) if positive else (FINITE,)) - proved[node.value].facts
+        if seen:
+            found[node.value] = seen
+            proved = denote(program, {**facts, **found}).values
+    return found
 
 
 def divisors(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sample]) -> dict[str, Facts]:
@@ -102,17 +94,3 @@ def _below(program: Program, values_: set[str]) -> set[str]:
         if found.intersection(node.operands):
             found.add(node.value)
     return found
-
-
-def assumptions(program: Program, found: Mapping[str, Facts]) -> Iterable[str]:
-    """What is assumed of which values, by the user's names for them, or by an id where none has a name."""
-    known = {i.value: (i.name, found.get(i.value, NOTHING) - input_facts(i.type)) for i in program.inputs}
-    known |= {n.value: (n.label, found[n.value]) for n in program.nodes if n.value in found}
-    for wanted, said in WORDS.items():
-        assumed = {v: name for v, (name, facts) in known.items() if facts == wanted}
-        names = list(dict.fromkeys(filter(None, assumed.values()))) or list(assumed)[:3]
-        shown = names[:NAMED]
-        others = len([v for v, name in assumed.items() if name not in shown and v not in shown])
-        if assumed:
-            more = f" and {plural(others, 'other value')}" if others else ""
-            yield f"{', '.join(shown)}{more}: {said}, as the examples show"

@@ -50,8 +50,13 @@ def road(
     baseline: Program, improved: Improved, laws: tuple[Law, ...], facts: FactsOf, limits: Limits
 ) -> Road:
     """The searches of an optimization that lowered the price."""
-    legs = tuple(_Legwork(found).leg() for found in improved.passes if found.taken)
+    legs = tuple(leg_of(found) for found in improved.passes if found.taken)
     return Road(baseline, legs, improved.program, laws, facts, limits)
+
+
+def leg_of(found: Pass) -> Leg:
+    """The plain data of a search."""
+    return _Legwork(found).leg()
 
 
 class _Legwork:

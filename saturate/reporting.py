@@ -21,7 +21,7 @@ from saturate.improve import Improved
 from saturate.log import matched, searched, windows
 from saturate.ops.structure import Transpose
 from saturate.price import price_program
-from saturate.program import Input, Program
+from saturate.program import Program
 from saturate.rules.law import Law
 from saturate.target import Target
 
@@ -50,7 +50,7 @@ def report_of(
         windows=windows(baseline, improved, target.profile),
         extraction=_chosen(improved),
         accuracy=_accuracy(improved, judge),
-        assumptions=(*_assumptions(laws, improved, exact, baseline.inputs), *assumed),
+        assumptions=(*assumed, *_stated(laws, improved)),
         notes=(*improved.notes, *notes),
     )
 
@@ -137,29 +137,11 @@ def _accuracy(improved: Improved, judge: Judge) -> Accuracy:
     )
 
 
-def _bounds(given: Input) -> str:
-    """What the type of an argument says of its values."""
-    low, high = given.type.low, given.type.high
-    if low is not None and high is not None:
-        return f"{given.name} lies between {low:g} and {high:g}, as its type says"
-    side, end = ("most", high) if low is None else ("least", low)
-    return f"{given.name} is at {side} {end:g}, as its type says"
-
-
-def _assumptions(
-    laws: Sequence[Law], improved: Improved, exact: str, inputs: Sequence[Input]
-) -> tuple[str, ...]:
-    """What has to hold for the result to be equal: finite inputs, and laws whose class needs more than
-    that.
-    """
-    found: list[str] = []
-    if exact != "bitwise":
-        found = ["inputs are finite where their examples are"]
-        found += [_bounds(i) for i in inputs if (i.type.low, i.type.high) != (None, None)]
+def _stated(laws: Sequence[Law], improved: Improved) -> tuple[str, ...]:
+    """The laws behind values of the result whose class needs more than that their conditions hold."""
     used = set(improved.laws.values())
-    found += [
+    return tuple(
         f"{law.name}: {law.doc.splitlines()[0]}"
         for law in laws
         if law.name in used and law.exact in ("domain", "bounded")
-    ]
-    return tuple(found)
+    )

@@ -40,6 +40,8 @@ class Search:
     """Everything that a search found, so that another choice can be taken out of it."""
 
     baseline: Program
+    facts: Mapping[str, Facts]
+    """What was known of its values, as `denote` takes it."""
     denotation: Denotation
     simplified: Simplified
     saturation: Saturation
@@ -88,11 +90,12 @@ def search(
     start = perf_counter()
     denotation = denote(baseline, facts)
     simplified = simplify(denotation.terms, [denotation.values[v] for v in baseline.results])
-    return _spanned(baseline, denotation, simplified, laws, limits, profile or Profile(), start)
+    return _spanned(baseline, facts or {}, denotation, simplified, laws, limits, profile or Profile(), start)
 
 
 def _spanned(
     baseline: Program,
+    facts: Mapping[str, Facts],
     denotation: Denotation,
     simplified: Simplified,
     laws: Iterable[Law],
@@ -114,7 +117,7 @@ def _spanned(
     clock.append(perf_counter())
     stages = ("denote", "saturate", "span")
     seconds = {s: b - a for s, a, b in zip(stages, clock, clock[1:], strict=False)}
-    return Search(baseline, denotation, simplified, saturation, lattice, roots, classes, seconds)
+    return Search(baseline, facts, denotation, simplified, saturation, lattice, roots, classes, seconds)
 
 
 def loaded(results: list[Term], simplified: Simplified) -> tuple[list[Term], list[tuple[Term, Term]]]:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from saturate.accuracy import Judge
 from saturate.asked import asked
+from saturate.assumed import rests_on, told
 from saturate.cse import share
 from saturate.exact import without_identities
 from saturate.improve import STOPPED, Improved, improve
-from saturate.observe import assumptions
 from saturate.optimized import Behind, Optimized
 from saturate.passes.records import ExpansionResult
 from saturate.piecewise import Found, Piecewise, Whole
@@ -73,7 +73,7 @@ def _shared(request: Request, *notes: str) -> Improved:
 
 def _assembled(request: Request, found: Found) -> Optimized:
     baseline, improved = request.baseline, found.improved
-    assumed = tuple(assumptions(baseline, request.baseline_facts))
+    assumed = told(baseline, rests_on(baseline, request.baseline_facts, improved, request.laws))
     report = report_of(
         baseline, improved, found.judge, request.exact, request.laws, request.notes, assumed, request.goal
     )  # fmt: skip
@@ -108,4 +108,5 @@ def _checked(request: Request, best: Optimized, judge: Judge) -> Optimized:
     )  # fmt: skip
     require(plain.program, best.target, REFUSED)
     again = plain.check(trials=CHECKED, seed=request.seed, samples=request.samples)
-    return replace(plain, report=replace(best.report, check=again, notes=(*best.report.notes, REFUSED)))
+    report = replace(best.report, assumptions=(), check=again, notes=(*best.report.notes, REFUSED))
+    return replace(plain, report=report)

@@ -25,7 +25,7 @@ LAYERS = (
     "passes",
     "samples observe perturb certificate measure differences check accuracy",
     "windows progress improve piecewise provenance log reporting",
-    "replay answers why asked optimized request searched record cache recall optimize rewrite many",
+    "replay assumed answers why asked optimized request searched record cache recall optimize rewrite many",
     "saturate",
     "layout draw table alternatives explore demos workloads usage named law_command stopwatch cli __main__",
 )

@@ -185,13 +185,10 @@ def test_a_clip_of_probabilities_at_one_does_nothing() -> None:
     assert ops(best.program)["Maximum"] == 1
 
 
-@law(
-    a="ij",
-    egglog=(
-        '(= f (Con d k s M)) (mem M e) (= e (Fn1 "exp" d a)) (mem M r) (= r (Fn1 "recip" d t))',
-        "(union f (Con d (bigrat (bigint 1) (bigint 2)) (set-empty) (multiset-of)))",
-    ),
-)
+SHARE = '(= f (Con d k s M)) (mem M e) (= e (Fn1 "exp" d a)) (mem M r) (= r (Fn1 "recip" d t))'
+
+
+@law(a="ij", egglog=(SHARE, "(union f (Con d (bigrat (bigint 1) (bigint 2)) (set-empty) (multiset-of)))"))
 def a_share_is_a_half(a: Expr) -> tuple[Expr, Expr]:
     """exp(a)/Σ_j exp(a) = ½, with another number where the sides are compared."""
     return fn("exp", a) * fn("tanh", a), fn("exp", a) * fn("tanh", a)

@@ -140,7 +140,9 @@ def test_constructor_of_programs_nodes_inputs_and_types(program: Program, data: 
             },
         )
 
-    outcome(build)
+    result = outcome(build)
+    if isinstance(result, Program):
+        assert from_json(to_json(result)) == result
 
 
 @few
@@ -159,8 +161,13 @@ def test_constructor_of_ops(cls: Any, data: st.DataObject) -> None:
     inputs = tuple(Input(f"x{k}", f"v{k}", x) for k, x in enumerate(operands))
     values = tuple(i.value for i in inputs)
     declared = data.draw(kinds)
-    outcome(lambda: Program("f", inputs, (Node("n0", "out", cls(**attributes), values, declared),), ("out",)))
-    outcome(lambda: single(cls(**attributes), operands), "shape")  # a builder knows no node to name
+    whole = outcome(
+        lambda: Program("f", inputs, (Node("n0", "out", cls(**attributes), values, declared),), ("out",))
+    )
+    built = outcome(lambda: single(cls(**attributes), operands), "shape")  # a builder knows no node to name
+    if isinstance(whole, Program):  # what a builder makes of the same op has the type that was declared
+        assert isinstance(built, Program)
+        assert built.nodes[0].type == declared
 
 
 def places(form: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -215,7 +222,10 @@ def test_damaged_json_and_text(program: Program, data: st.DataObject) -> None:
 @given(st.one_of(programs, junk), junk, st.booleans())
 def test_passes_of_anything_under_any_prefix(program: Any, prefix: Any, strict: bool) -> None:
     for expand in (expand_mean_program, expand_mean_derivative_program):
-        outcome(partial(expand, program, reserved_id_prefix=prefix, strict=strict))
+        result = outcome(partial(expand, program, reserved_id_prefix=prefix, strict=strict))
+        if isinstance(result, Program):
+            assert result.inputs == program.inputs
+            assert [result.types[v] for v in result.results] == [program.types[v] for v in program.results]
 
 
 @st.composite

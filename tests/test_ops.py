@@ -35,6 +35,13 @@ def test_an_op_is_documented_and_named_after_its_class(op: type[Op]) -> None:
     assert not str(op.__doc__).startswith(f"{op.__name__}(")  # what `dataclass` writes where there is none
 
 
+@by_op
+def test_an_op_defines_every_method_that_has_no_default(op: type[Op]) -> None:
+    methods = [getattr(op, name) for name in dir(op) if not name.startswith("__")]
+    codes = [m.__code__ for m in methods if hasattr(m, "__code__")]
+    assert not [code.co_qualname for code in codes if "NotImplementedError" in code.co_names]
+
+
 @by_case
 def test_an_op_is_its_attributes(case: Case) -> None:
     copy = type(case.op)(**case.op.attributes())
@@ -120,7 +127,9 @@ def test_a_derivative_has_the_dtype_of_its_operand(case: Case) -> None:
     for dtype in (d for d in FLOATS if d in case.dtypes):
         for gradient in gradient_outputs(single(case.op, case.over(dtype).operands)):
             cotangent = gradient.inputs[-1].type
-            run(gradient, [*case.over(dtype).samples(), np.ones(cotangent.shape, cotangent.dtype)])
+            (found,) = run(gradient, [*case.over(dtype).samples(), np.ones(cotangent.shape, cotangent.dtype)])
+            operand = next(i.type for i in gradient.inputs if i.name == gradient.name)
+            assert (found.shape, found.dtype.name) == (operand.shape, operand.dtype)
 
 
 @by_case

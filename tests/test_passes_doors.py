@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from operator import delitem, setitem
 from typing import Any
 
 import numpy as np
@@ -221,28 +222,22 @@ def edited(program: Program, edit: Callable[[dict[str, Any]], None]) -> str:
     return json.dumps(form)
 
 
+def place(form: Any, path: str) -> tuple[Any, Any]:
+    """What holds the key or item of a path such as `nodes.0.type.shape`, and its key."""
+    *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
+    for step in steps:
+        form = form[step]
+    return form, last
+
+
 def drop(path: str) -> Callable[[dict[str, Any]], None]:
-    """Remove one key, by a path such as `nodes.0.type.shape`."""
-
-    def edit(form: Any) -> None:
-        *steps, last = path.split(".")
-        for step in steps:
-            form = form[int(step)] if step.isdigit() else form[step]
-        del form[last]
-
-    return edit
+    """Remove one key."""
+    return lambda form: delitem(*place(form, path))
 
 
 def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     """Set one key or item."""
-
-    def edit(form: Any) -> None:
-        *steps, last = path.split(".")
-        for step in steps:
-            form = form[int(step)] if step.isdigit() else form[step]
-        form[int(last) if last.isdigit() else last] = value
-
-    return edit
+    return lambda form: setitem(*place(form, path), value)
 
 
 FULL = full()

@@ -192,6 +192,7 @@ def test_what_accuracy_did_not_refuse_the_check_refuses() -> None:
         "the check refused the optimized program; the baseline with shared work is returned"
         in best.report.notes
     )
+    assert best.report.assumptions == ()
     assert best.check().passed
 
 

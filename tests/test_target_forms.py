@@ -36,7 +36,10 @@ def made_of(program: Any, ops: tuple[str, ...], *types: sat.Type) -> sat.Optimiz
 def test_a_program_of_one_op_is_found_with_this_op_alone(case: Case) -> None:
     builder = Builder()
     operands = [builder.input(f"x{k}", kind) for k, kind in enumerate(case.operands)]
-    made_of(builder.program("f", (builder.emit(case.op, *operands).id,)), (case.op.name,))
+    program = builder.program("f", (builder.emit(case.op, *operands).id,))
+    best = made_of(program, (case.op.name,))
+    (expected,), (found,) = run(program, case.samples()), run(best.program, case.samples())
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 FORMS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [

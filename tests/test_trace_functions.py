@@ -150,9 +150,12 @@ def test_reductions_of_special_values() -> None:
 
 def test_clip_beyond_the_dtype() -> None:
     for dtype in ("uint8", "int64", "float32"):
-        for low in (None, -1, 2, 2.5, -300, np.float32(2), np.int64(2)):
-            for high in (None, 5, 300, 7.5, np.float64(1e10), np.int8(5), 10**30):
-                agree(lambda x, low=low, high=high: np.clip(x, low, high), np.arange(12).astype(dtype))
+        answered = [
+            agree(lambda x, low=low, high=high: np.clip(x, low, high), np.arange(12).astype(dtype))
+            for low in (None, -1, 2, 2.5, -300, np.float32(2), np.int64(2))
+            for high in (None, 5, 300, 7.5, np.float64(1e10), np.int8(5), 10**30)
+        ]
+        assert any(answered)
 
 
 def test_the_tables_name_every_traced_function() -> None:
