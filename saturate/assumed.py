@@ -40,6 +40,8 @@ FORMS, SEARCHES = 400, 250
 """So often a proof of one kind is tried, times the size of the program and of the e-graph; what is not tried
 until then is listed.
 """
+OF_WINDOWS = 0.3
+"""Of those, for each window of a long program."""
 
 
 @dataclass(frozen=True, order=True)
@@ -96,7 +98,7 @@ def rests_on(
     for part in improved.parts:
         own, window = part.window.program, part.window
         if part.title not in known:  # equal windows have one search
-            known[part.title] = _named(part.improved, laws, {value: value for value in own.types})
+            known[part.title] = _named(part.improved, laws, {value: value for value in own.types}, OF_WINDOWS)
         read = {i.value: value for i, value in zip(own.inputs, window.inputs, strict=True)}
         for a in known[part.title]:
             given = a.value in read and a.fact in (FINITE, BOUNDS)
@@ -127,12 +129,14 @@ class _Whole:
         return {a for a in self.every if a.value in below}
 
 
-def _named(improved: Improved, laws: Sequence[Law], names: Mapping[str, str]) -> list[Assumption]:
+def _named(
+    improved: Improved, laws: Sequence[Law], names: Mapping[str, str], share: float = 1.0
+) -> list[Assumption]:
     """What the searches rest on; `names` says what the values of the first one's program are called."""
     found: list[Assumption] = []
     for one in (one for one in improved.passes if one.taken):
         meaning = one.search.denotation.values
-        for a in _Needed(one, laws).all():
+        for a in _Needed(one, laws, share).all():
             found.append(Assumption(names.get(a.value) or show(meaning[a.value], 4), a.fact))
         names = _names_after(one, names)
     return found
@@ -155,8 +159,8 @@ Proof = Callable[[Sequence[int], Sequence[Assumption]], list[bool]]
 class _Needed:
     """What one search needs."""
 
-    def __init__(self, found: Pass, laws: Sequence[Law]) -> None:
-        self.search, self.leg, self.laws = found.search, leg_of(found), laws
+    def __init__(self, found: Pass, laws: Sequence[Law], share: float) -> None:
+        self.search, self.leg, self.laws, self.share = found.search, leg_of(found), laws, share
         self.every = made(self.search.baseline, self.search.facts)
 
     def all(self) -> list[Assumption]:
@@ -169,10 +173,13 @@ class _Needed:
         size = len(self.search.baseline.nodes)
         rounds = self.search.saturation.rounds
         kept = {
-            *self._fewest(self._by_forms, proved, FORMS // max(1, size)),
-            *self._fewest(self._by_laws, rest, SEARCHES // (rounds[-1].nodes if rounds else 1)),
+            *self._fewest(self._by_forms, proved, self._tries(FORMS, size)),
+            *self._fewest(self._by_laws, rest, self._tries(SEARCHES, rounds[-1].nodes if rounds else 1)),
         }
         return [a for a in self.every if a in kept]
+
+    def _tries(self, work: int, size: int) -> int:
+        return int(work * self.share) // max(1, size)
 
     def _of(self, results: Sequence[int]) -> list[Assumption]:
         """What is assumed of what some results are computed from."""

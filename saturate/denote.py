@@ -308,17 +308,24 @@ class Denotation:
     axes: Mapping[str, tuple[Ix | None, ...]]
 
 
-def denote(program: Program, facts: Mapping[str, Facts] | None = None) -> Denotation:
+Seen = Callable[[str, Facts], Facts]
+"""More facts of the value of a node, given its id and what is proved of it."""
+
+
+def denote(
+    program: Program, facts: Mapping[str, Facts] | None = None, seen: Seen | None = None
+) -> Denotation:
     """Terms of every value of `program`.
 
     `facts` gives the facts of inputs by value id; an input without an entry is finite, with signs from its
-    bounds. An entry for another value adds to what is proved of it.
+    bounds. An entry for another value adds to what is proved of it, and so does what `seen` says, which is
+    asked in the order of the program.
     """
     terms, unifier = Terms(), Unifier()
     _walk(program, Denoter(terms, unifier, None), facts or {})
     terms = Terms()
     denoter = Denoter(terms, unifier, unifier.names())
-    values = _walk(program, denoter, facts or {})
+    values = _walk(program, denoter, facts or {}, seen)
     return Denotation(
         terms,
         {v: x.term for v, x in values.items()},
@@ -326,7 +333,9 @@ def denote(program: Program, facts: Mapping[str, Facts] | None = None) -> Denota
     )
 
 
-def _walk(program: Program, t: Denoter, facts: Mapping[str, Facts]) -> dict[str, Indexed]:
+def _walk(
+    program: Program, t: Denoter, facts: Mapping[str, Facts], seen: Seen | None = None
+) -> dict[str, Indexed]:
     values: dict[str, Indexed] = {}
     for given in program.inputs:
         known = facts.get(given.value, input_facts(given.type))
@@ -335,6 +344,8 @@ def _walk(program: Program, t: Denoter, facts: Mapping[str, Facts]) -> dict[str,
     for node in program.nodes:
         made = values[node.value] = _denote_node(node, t, tuple(values[v] for v in node.operands))
         t.terms.learn(made.term, facts.get(node.value, NOTHING))
+        if seen:
+            t.terms.learn(made.term, seen(node.value, made.term.facts))
     return values
 
 

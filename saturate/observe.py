@@ -15,6 +15,7 @@ import numpy as np
 
 from saturate.denote import denote
 from saturate.facts import FINITE, NONNEG, NONZERO, NOTHING, Facts
+from saturate.leaf_facts import input_facts
 from saturate.lift import lift, lifted_array
 from saturate.op import AnyArray
 from saturate.program import Program
@@ -35,16 +36,19 @@ def observed(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sam
     if not open_ or not samples:
         return found
     runs = _runs(program, samples)
-    proved = denote(program, facts).values
-    for node in program.nodes:
-        arrays = [run[node.value] for run in runs]
-        if node.value not in open_ or not node.type.is_float or not all(np.isfinite(a).all() for a in arrays):
-            continue
-        positive = NONNEG in proved[node.value].facts and all((a > 0).all() for a in arrays)
-        seen = frozenset((FINITE, NONZERO) if positive else (FINITE,)) - proved[node.value].facts
-        if seen:
-            found[node.value] = seen
-            proved = denote(program, {**facts, **found}).values
+
+    def seen(value: str, proved: Facts) -> Facts:
+        arrays = [run[value] for run in runs]
+        looked_at = value in open_ and program.types[value].is_float
+        if not looked_at or not all(np.isfinite(a).all() for a in arrays):
+            return NOTHING
+        positive = NONNEG in proved and all((a > 0).all() for a in arrays)
+        more = frozenset((FINITE, NONZERO) if positive else (FINITE,)) - proved
+        if more:
+            found[value] = more
+        return more
+
+    denote(program, facts, seen)
     return found
 
 
@@ -53,32 +57,36 @@ def divisors(program: Program, facts: Mapping[str, Facts], samples: Sequence[Sam
 
     Only what is not proved, nor follows from what was assumed of values before it.
     """
-    wanted = _divisors(program) if samples else []
+    wanted = _divisors(program) if samples else set[str]()
     found: dict[str, Facts] = {}
-    runs: list[dict[str, AnyArray]] = []
-    proved = denote(program, facts).values if wanted else {}
-    for value in wanted:
-        if NONZERO in proved[value].facts:
-            continue
-        runs = runs or _runs(program, samples)
-        if all((run[value] != 0).all() for run in runs):
-            found[value] = facts.get(value, NOTHING) | {NONZERO}
-            proved = denote(program, {**facts, **found}).values
+    if not wanted:
+        return found
+    runs = _runs(program, samples)
+
+    def seen(value: str, proved: Facts) -> Facts:
+        if value not in wanted or NONZERO in proved or not all((run[value] != 0).all() for run in runs):
+            return NOTHING
+        found[value] = facts.get(value, NOTHING) | {NONZERO}
+        return found[value]
+
+    for given in program.inputs:
+        seen(given.value, facts.get(given.value, input_facts(given.type)))
+    denote(program, {**facts, **found}, seen)
     return found
 
 
-def _divisors(program: Program) -> list[str]:
-    """What is divided by, or under a logarithm, in order; of a view what it shows."""
+def _divisors(program: Program) -> set[str]:
+    """What is divided by, or under a logarithm; of a view what it shows."""
     maker = {n.value: n for n in program.nodes}
-    found: list[str] = []
+    found = set[str]()
     for node in program.nodes:
         for k in DIVISORS.get(node.op.name, ()):
             value = node.operands[k] if k < len(node.operands) else ""
             while value in maker and maker[value].op.view:
                 value = maker[value].operands[0]
             if value and program.types[value].is_float:
-                found.append(value)
-    return list(dict.fromkeys(found))
+                found.add(value)
+    return found
 
 
 def _runs(program: Program, samples: Sequence[Sample]) -> list[dict[str, AnyArray]]:
