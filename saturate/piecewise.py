@@ -100,7 +100,8 @@ class Piecewise:
         keys = [inner.key(piece, self._facts(piece, inner)(piece.program)) for piece in pieces]
         first = {key: k for k, key in reversed([*enumerate(keys)])}
         different = sorted(first.values())
-        told = [partial(self._told, f"window {k + 1} of {len(pieces)}") for k in different]
+        called = titles(whole.program, pieces, keys)
+        told = [partial(self._told, f"{called[k]} of {len(different)}") for k in different]
         found = self._all([pieces[k] for k in different], inner, told)
         known = {keys[k]: solved for k, solved in zip(different, found, strict=True)}
         zeroless = stitched(whole.program, pieces, [known[key].plain for key in keys])

@@ -88,5 +88,20 @@ def evaluated(node: Node, *operands: AnyArray) -> AnyArray:
     return value
 
 
-CONSTANT_AND_MATMUL: Mapping[type[Op], Handler] = dict.fromkeys((Full, Matmul, Mul, Reshape), evaluated)
+def accumulated(node: Node, *operands: AnyArray) -> AnyArray:
+    """The handler of a product whose floats are added up in double precision at least, and rounded once.
+
+    The order in which a BLAS adds is no part of what a program says, and on long rows of one sign it shows.
+    """
+    wide = [x.astype(np.result_type(x, np.float64)) if x.dtype.kind == "f" else x for x in operands]
+    with np.errstate(over="ignore"):  # float16 may not hold the sum, and says so with an infinity
+        return evaluated(node, *wide).astype(node.type.dtype)
+
+
+CONSTANT_AND_MATMUL: Mapping[type[Op], Handler] = {
+    Full: evaluated,
+    Matmul: accumulated,
+    Mul: evaluated,
+    Reshape: evaluated,
+}
 """A system that has generated constants, matmul, multiply and reshape, which is all that the passes emit."""
