@@ -35,6 +35,7 @@ def _ortools() -> Any:
 
 LARGEST_SUM = 1 << 45
 STEPS_PER_UNIT = 1_000_000
+STEPS_PER_NODE = 6
 
 
 def cpsat(
@@ -71,7 +72,7 @@ def cpsat(
     if workers == 1:
         parameters.linearization_level = 2
     response = _solved(program, parameters, limit)
-    clock.spend(int(response.deterministic_time * STEPS_PER_UNIT) + 20 * len(model.owner))
+    clock.spend(int(response.deterministic_time * STEPS_PER_UNIT) + STEPS_PER_NODE * len(model.owner))
     return _answer(model, response, loss)
 
 

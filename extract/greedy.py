@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -52,6 +53,17 @@ class _Sets:
                 below |= fresh
         return below, cost, private
 
+    def at_least(self, kids: Sequence[int]) -> float:
+        """A bound below what these classes need together; less than their sum by a part in 10⁹, so that
+        rounding does not matter.
+        """
+        below, private = 0.0, 0.0
+        for d in kids:
+            private += self.private[d]
+            if self.below_cost[d] > below:
+                below = self.below_cost[d]
+        return (below + private) * (1 - 1e-9)
+
     def settle(self, c: int, cost: float, kids: Sequence[int]) -> None:
         below, below_cost, private = self.join(kids)
         private += cost
@@ -86,6 +98,7 @@ def by_sets(
     heap = [(own[v], v) for v, count in enumerate(waiting) if not count]
     heapq.heapify(heap)
     sets = _Sets([len(users) > 1 for users in above])
+    least = [math.inf] * len(instance.nodes)  # what a node of the class that is in the heap costs
     settled: dict[int, int] = {}
     while heap:
         _, v = heapq.heappop(heap)
@@ -98,9 +111,16 @@ def by_sets(
         sets.settle(c, own[v], kids[v])
         for user in above[c]:
             waiting[user] -= 1
-            if not waiting[user] and owner[user] not in settled:
-                _, below_cost, private = sets.join(kids[user])
-                heapq.heappush(heap, (own[user] + below_cost + private, user))
+            if waiting[user] or owner[user] in settled:
+                continue
+            known = least[owner[user]]
+            if own[user] + sets.at_least(kids[user]) > known:
+                continue
+            _, below_cost, private = sets.join(kids[user])
+            total = own[user] + below_cost + private
+            heapq.heappush(heap, (total, user))
+            if total < known:
+                least[owner[user]] = total
     return settled
 
 

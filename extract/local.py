@@ -1,4 +1,5 @@
-"""Exchange search: another node for one class at a time, as long as the whole becomes cheaper.
+"""Exchange search: another node for one class, or for several that then share a new class, as long as the
+whole becomes cheaper.
 
 Deterministic.
 """
@@ -6,6 +7,7 @@ Deterministic.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Mapping
 
 from saturate.extract.clock import Clock
@@ -39,6 +41,24 @@ class Solution:
         if self.cost < before - 1e-12 * (1.0 + before) and not (self.cyclic and self._circular(c)):
             return True
         self._move(c, old)
+        self.cost = before
+        return False
+
+    def exchange_all(self, nodes: Mapping[int, int]) -> bool:
+        """Give each class its node, one after the other, and keep that if the cost goes down and no circle
+        closes on the way.
+        """
+        before, closed = self.cost, False
+        moved: list[tuple[int, int]] = []
+        for c, i in nodes.items():
+            if c in self.choice and not closed:
+                moved.append((c, self.choice[c]))
+                self._move(c, i)
+                closed = self.cyclic and self._circular(c)
+        if self.cost < before - 1e-12 * (1.0 + before) and not closed:
+            return True
+        for c, old in reversed(moved):
+            self._move(c, old)
         self.cost = before
         return False
 
@@ -121,7 +141,7 @@ class Solution:
 
 
 def exchanges(instance: Problem, choice: Mapping[int, int], clock: Clock) -> dict[int, int]:
-    """Sweep over the needed classes, in order, until no exchange helps.
+    """Sweep over the needed classes, in order, until no exchange helps, of one class or of several at once.
 
     `choice` and the result: class → position.
     """
@@ -138,6 +158,8 @@ def exchanges(instance: Problem, choice: Mapping[int, int], clock: Clock) -> dic
             solution.touched = 0
             if clock.over():
                 break
+        if not better and not clock.over():
+            better = _together(solution, extra, clock)
     return dict(solution.choice)
 
 
@@ -152,6 +174,46 @@ def _improve(solution: Solution, c: int, extra: list[float]) -> bool:
         for price, i in sorted(promise)
         if price < saved - 1e-12 * (1.0 + saved) and i != solution.choice[c]
     )
+
+
+def _together(solution: Solution, extra: list[float], clock: Clock) -> bool:
+    """Take up a class that no user wants alone: it pays where what its users save by it together exceeds its
+    price. Whether that made the whole cheaper.
+    """
+    wanted = _wanted(solution, extra, clock)
+    better = False
+    for d, users in wanted.items():
+        if d not in solution.choice and sum([gain for gain, _ in users.values()]) > extra[d]:
+            better |= solution.exchange_all({c: i for c, (_, i) in users.items()})
+            clock.spend(solution.touched)
+            solution.touched = 0
+            if clock.over():
+                break
+    return better
+
+
+def _wanted(
+    solution: Solution, extra: list[float], clock: Clock
+) -> dict[int, dict[int, tuple[float, int]]]:
+    """For each class that is not needed: the needed ones that would be cheaper if it were free, by how much,
+    and with which node.
+    """
+    wanted: dict[int, dict[int, tuple[float, int]]] = {}
+    for c in sorted(c for c in solution.choice if len(solution.problem.nodes[c]) > 1):
+        saved = solution.saving(c)
+        group = solution.problem.nodes[c]
+        for i, node in enumerate(group):
+            price = node.cost + sum([extra[d] for d in node.kids])
+            for d in node.kids:
+                gain = saved - (price - extra[d])
+                if extra[d] > 0 and 1e-12 * (1.0 + saved) < gain < math.inf:
+                    users = wanted.setdefault(d, {})
+                    users[c] = max(users.get(c, (0.0, 0)), (gain, i))
+        clock.spend(solution.touched + len(group))
+        solution.touched = 0
+        if clock.over():
+            break
+    return wanted
 
 
 def _reprice(solution: Solution) -> list[float]:

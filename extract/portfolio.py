@@ -15,7 +15,7 @@ from saturate.extract.greedy import RESTARTS, restarts
 from saturate.extract.local import exchanges
 from saturate.extract.model import Model, model, split
 from saturate.extract.problem import Problem, problem
-from saturate.extract.reduce import Reduced, contracted, reduced
+from saturate.extract.reduce import ROUNDS, Reduced, contracted, reduced
 from saturate.extract.tree import bottom_up, original
 
 POLISHING = 0.3
@@ -25,6 +25,9 @@ MOST_KEPT = 0.2
 """So many times as long as checking the first answer takes is kept to check the last one, at most this part
 of a limit in seconds.
 """
+
+FEW_ROUNDS = 2
+"""Of reductions, where work is counted: on programs a third removes next to nothing."""
 
 
 @dataclass
@@ -112,15 +115,13 @@ class Search:
         timed.check()
         self.watch.begin("greedy")
         self._greedy(start, RESTARTS if later else 0, timed)
-        small = self._smaller(start)
-        self._solve(small, first, later)
+        self._solve(self._smaller(start), first, later)
 
     def _greedy(self, start: Reduced, count: int, timed: Clock) -> None:
         """Choices by sets, as many as `greedy` makes: the end of counted work does not end them."""
-        size = sum([len(node.kids) + 1 for group in start.problem.nodes for node in group])
         for choice in restarts(start, self.seed, timed, count):
             self.offer(choice, "greedy")
-            self.clock.spend(size)
+            self.clock.spend(len(start.problem.flat.owner))
             if self.clock.seconds is not None and self.clock.elapsed() > self.clock.seconds / 2:
                 break
 
@@ -132,7 +133,7 @@ class Search:
             self._polish(start, part)
         self.clock.check()
         self.watch.begin("reductions")
-        small = reduced(start, self.cost, self.clock)
+        small = reduced(start, self.cost, self.clock, ROUNDS if self.clock.work is None else FEW_ROUNDS)
         self.raise_bound(small.lower_bound, "classes that every extraction contains")
         self.clock.check(4 * sum(map(len, small.problem.nodes)))
         return small

@@ -123,9 +123,10 @@ def reachable(nodes: Sequence[Sequence[Alternative]], roots: Iterable[int]) -> l
     stack = list(seen)
     while stack:
         for node in nodes[stack.pop()]:
-            fresh = [d for d in node.kids if d not in seen]
-            seen.update(fresh)
-            stack.extend(fresh)
+            for d in node.kids:
+                if d not in seen:
+                    seen.add(d)
+                    stack.append(d)
     return [group if c in seen else () for c, group in enumerate(nodes)]
 
 

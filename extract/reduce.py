@@ -94,6 +94,7 @@ class _State:
         self.must: MustSets | None = None
         self.always = set(self.roots)
         self.compared: dict[int, tuple[Sequence[Alternative], int]] = {}
+        self.beside: dict[int, Sequence[Alternative]] = {}
 
     def result(self) -> Reduced:
         return Reduced(
@@ -104,7 +105,8 @@ class _State:
         return [c for c, group in enumerate(self.nodes) if group]
 
     def size(self) -> tuple[int, int]:
-        return sum(map(len, self.nodes)), sum(len(node.kids) for group in self.nodes for node in group)
+        kids = [len(node.kids) for group in self.nodes for node in group]
+        return len(kids), sum(kids)
 
     def round(self, clock: Clock) -> bool:
         """One pass of all the reductions; whether it became so much smaller that another pays."""
@@ -151,15 +153,20 @@ class _State:
         """Nodes of c that need c, or cost more than `slack` with what comes with them; what the others
         have.
         """
-        group = self.nodes[c]
-        has = [must.under(node.kids) for node in group]
+        group, sets = self.nodes[c], must.sets
         own = 1 << must.rank[c]
-        out = [bool(bits & own) for bits in has]
-        dear = [
-            k
-            for k, node in enumerate(group)
-            if not out[k] and node.cost + sum([extra[d] for d in node.kids]) > slack
-        ]
+        has: list[int] = []
+        out: list[bool] = []
+        dear: list[int] = []
+        for k, node in enumerate(group):
+            bits, most = 0, node.cost
+            for d in node.kids:
+                bits |= sets[d]
+                most += extra[d]
+            has.append(bits)
+            out.append(bool(bits & own))
+            if most > slack and not out[k]:
+                dear.append(k)
         together = rest.of([has[k] for k in dear]) if dear else []
         for k, weight in zip(dear, together, strict=True):
             out[k] = group[k].cost + weight > slack
@@ -201,8 +208,9 @@ class _State:
         for k, c in enumerate(self.live()):
             if k % 64 == 0:
                 clock.check()
-            if len(self.nodes[c]) > 1:
+            if len(self.nodes[c]) > 1 and self.beside.get(c) is not self.nodes[c]:
                 self._keep(c, larger(self.nodes[c]))
+                self.beside[c] = self.nodes[c]
 
     def _keep(self, c: int, dominated: Dominated) -> set[int]:
         """Leave c the nodes that are not dominated, and remember who takes the place of whom; who is gone."""
