@@ -5,7 +5,6 @@ from __future__ import annotations
 from saturate.rules.language import Expr, Sum, const, total
 from saturate.rules.law import EXPLORE, MERGE_SUMS, SIMPLIFY, Law, finite, law
 
-_EMPTY = "(= (set-length (set-intersect {a} {b})) 0)"
 _ZERO = "(bigrat (bigint 0) (bigint 1))"
 _ONE = "(bigrat (bigint 1) (bigint 1))"
 _MINUS = "(bigrat (bigint -1) (bigint 1))"

@@ -45,8 +45,9 @@ class Blame:
         made, of = _short(self.found), _short(self.expected)
         if self.found.dtype != self.expected.dtype:
             made, of = f"{made} in {self.found.dtype}", f"{of} in {self.expected.dtype}"
+        matched = f", for {where}" if where else ""
         at = f": at {given} they are" if given else ": they are"
-        return f"{self.law} makes {self.made} of {self.of}, for {where}{at} {made} and {of}"
+        return f"{self.law} makes {self.made} of {self.of}{matched}{at} {made} and {of}"
 
 
 def blame(
@@ -63,8 +64,8 @@ def blame(
         return None
     named = {law.name: law for law in laws}
     guilty = named.get(wrong[0].law)
-    matched = [law for law in laws if law.name in searched.laws and searched.laws[law.name].matches]
-    for law in matched if guilty is None else ():
+    fired = [law for law in laws if law.name in searched.laws and searched.laws[law.name].matches]
+    for law in fired if guilty is None else ():
         fewer = [other for other in laws if other is not law]
         if not audit(saturate(terms, (), fewer, limits, lenient=True).classes, values):
             guilty = law

@@ -37,9 +37,9 @@ class Cache:
                 row = db.execute("SELECT text FROM kept WHERE key = ?", (key,)).fetchone()
                 if row is not None:
                     db.execute("UPDATE kept SET used = ? WHERE key = ?", (time(), key))
-        except CacheError:  # a search finds it again, and says so where it cannot put it down
+            return None if row is None else zlib.decompress(row[0]).decode()
+        except (CacheError, zlib.error):  # a search finds it again, and says so where it cannot put it down
             return None
-        return None if row is None else zlib.decompress(row[0]).decode()
 
     def put(self, key: str, text: str) -> None:
         """Keep a text; raises `CacheError`."""

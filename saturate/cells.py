@@ -144,13 +144,13 @@ class Cells:
 
     def _node(self, cell: int, number: int, way: Way) -> ENode:
         name = "view" if way.op is None else way.op.name
-        return ENode(f"{cell}.{number}", name, cells_of(way), self.price(cell, way))
+        return ENode(f"{cell}.{number}", name, cells_of(way), self.price(way))
 
-    def price(self, cell: int, way: Way) -> float:
+    def price(self, way: Way) -> float:
         """Cost of a way in nanoseconds, ops that the target lacks included."""
         if way.op is None:
             return 0.0
-        operands = [self._operand(cell, x) for x in way.operands]
+        operands = [self._operand(x) for x in way.operands]
         reads = [
             x.type().size if isinstance(x, Full) else self.base(*self.keys[x.cell]) for x in way.operands
         ]
@@ -160,7 +160,7 @@ class Cells:
         )
         return roofline(pass_of(way.op, made, operands, reads), self.profile) + PENALTY * lacking
 
-    def _operand(self, cell: int, operand: Arg | Full) -> Type:
+    def _operand(self, operand: Arg | Full) -> Type:
         if isinstance(operand, Full):
             return operand.type()
         shape = self.shape(operand.cell) if operand.shape is None else operand.shape

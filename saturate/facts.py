@@ -18,7 +18,6 @@ WALKED = (FINITE, NONNEG, NONZERO)
 FACTS = (*WALKED, INTEGER, BINARY)
 Facts = frozenset[str]
 NOTHING: Facts = frozenset()
-POSITIVE: Facts = frozenset(WALKED)
 ZERO_OR_ONE: Facts = frozenset((FINITE, NONNEG, INTEGER, BINARY))
 
 

@@ -51,7 +51,7 @@ class Forms:
     def __init__(self, lattice: Lattice, lacks: Callable[[str], bool]) -> None:
         self._lattice, self._lacks = lattice, lacks
 
-    def of(self, step: Step, free: frozenset[Ix], dtype: str) -> Iterator[Form]:
+    def of(self, step: Step, dtype: str) -> Iterator[Form]:
         """The ops that make the step's value, with operands and law, whether the target has them or not."""
         law, args = step.law, step.args
         match step.kind:

@@ -38,7 +38,7 @@ def law_named(name: str, laws: Sequence[Law] = CATALOGUE, whose: str = "the cata
 
 
 def page(law: Law, as_json: bool, used: bool) -> str:
-    """One law; with `used`, what it does in the workloads, measured now."""
+    """One law; with `used`, what it did when the workloads were optimized."""
     found: tuple[Use, ...] | None = _uses(law) if used else None
     if as_json:
         plain = lawbook.to_dict(law)

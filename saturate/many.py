@@ -14,10 +14,9 @@ from saturate.optimize import optimize
 from saturate.optimized import Optimized
 from saturate.program import Program
 from saturate.progress import progress
-from saturate.recall import recalled, remembered, restored
+from saturate.recall import answered, restored
 from saturate.record import constants, written
 from saturate.request import Request
-from saturate.searched import searched
 from saturate.text import parse
 
 
@@ -41,7 +40,7 @@ def optimize_many(
         for k, request in enumerate(requests):
             say(f"{request.baseline.name}, {k + 1} of {len(requests)}")
             try:
-                found.append(restored(request, futures[k].result()) if futures else _solved(request))
+                found.append(restored(request, futures[k].result()) if futures else answered(request))
             except BaseException as error:
                 error.add_note(f"program {k + 1} of {len(requests)}: {request.baseline.name}")
                 _cancel(futures)
@@ -52,10 +51,6 @@ def optimize_many(
 def _cancel(futures: Sequence[Future[str]]) -> None:
     for future in futures:
         future.cancel()
-
-
-def _solved(request: Request) -> Optimized:
-    return recalled(request) or remembered(request, searched(request))
 
 
 def _request(given: Program | Sequence[Any], options: Mapping[str, Any]) -> Request:
@@ -123,4 +118,4 @@ class _Job:
 def solve(job: _Job) -> str:
     """The record of a job's result; what a worker runs."""
     request = _request((parse(job.program, job.constants), *job.examples), job.options)
-    return written(_solved(request), request.notes)
+    return written(answered(request), request.notes)

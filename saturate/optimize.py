@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from saturate.op import Type
 from saturate.optimized import Optimized
 from saturate.program import Program
-from saturate.recall import recalled, remembered
+from saturate.recall import answered
 from saturate.request import Request
 from saturate.rules import Law
 from saturate.saturation import Limits
-from saturate.searched import searched
 from saturate.target import Target
 
 
@@ -50,7 +48,7 @@ def optimize(
     request = Request.of(
         f, examples, wrt, target, exact, accuracy, samples, rules, extractor, limits, memory, check, seed
     )  # fmt: skip
-    return recalled(request) or remembered(request, searched(request))
+    return answered(request)
 
 
-__all__ = ["Limits", "Optimized", "Type", "optimize"]
+__all__ = ["Limits", "Optimized", "optimize"]

@@ -31,6 +31,11 @@ PASSING = (STOPPED, UNCHECKED, REFUSED)
 """Notes of results that another run would not have, or should not."""
 
 
+def answered(request: Request) -> Optimized:
+    """The result of a request, recalled or searched for."""
+    return recalled(request) or remembered(request, searched(request))
+
+
 def recalled(request: Request) -> Optimized | None:
     """The result of an equal request, None where none is kept. `why` searches for it again."""
     kept = _cache(request)

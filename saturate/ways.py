@@ -20,7 +20,6 @@ from saturate.orders import filled, indices, widened
 from saturate.step import Step
 from saturate.views import Views
 
-ONE = Fraction(1)
 REDUCTIONS: dict[str, type[Max] | type[Min] | type[Prod]] = {"max": Max, "min": Min, "prod": Prod}
 
 
@@ -97,7 +96,7 @@ class Ways(Views):
 
     def _elementwise(self, value: int, layout: Layout, step: Step) -> Iterator[Way]:
         dtype = self.lattice.dtype[value]
-        for op, args, law in self.forms.of(step, self.lattice.free[value], dtype):
+        for op, args, law in self.forms.of(step, dtype):
             if self.cells.has(op.name):
                 yield Way(op, tuple(self.arg(a, layout) for a in args), law)
         if step.kind in ("mul", "div", "square"):

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def request(f: Any = softmax, *examples: Any, **options: Any) -> Request:
 
 def test_a_second_call_searches_nothing_and_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     first = sat.optimize(softmax, X, wrt="x")
-    monkeypatch.setattr(sys.modules["saturate.optimize"], "searched", lambda request: pytest.fail("searched"))
+    monkeypatch.setattr("saturate.recall.searched", lambda request: pytest.fail("searched"))
     second = sat.optimize(softmax, X, wrt="x")
     assert recalled_of(second)
     assert not recalled_of(first)
@@ -176,6 +177,14 @@ def test_a_broken_file_costs_a_note_and_no_result(content: bytes) -> None:
     assert first.report.check is not None
     told = [note for note in first.report.notes if str(home.path) in note]
     assert bool(told) == bool(content)
+
+
+def test_a_text_that_is_damaged_counts_as_not_kept(tmp_path: Path) -> None:
+    kept = Cache(tmp_path / "kept.sqlite")
+    kept.put("a", "text")
+    with closing(sqlite3.connect(kept.path)) as db, db:
+        db.execute("UPDATE kept SET text = ?", (b"damaged",))
+    assert kept.get("a") is None
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
