@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from saturate.extract import solver
@@ -22,10 +21,6 @@ FIRST_UNITS = 1.5
 WORKERS = 8
 LARGE = 3000
 PREPARATION = 5e-4
-GLANCE = 0.03
-"""Units of the first look at a part where work is counted: mostly that finds what a long search finds, and
-the rest is proof.
-"""
 
 
 def auto(
@@ -47,11 +42,9 @@ def auto(
         work = DEFAULT_WORK
     counted = work is not None
     search = Search(classes, Clock(seconds, work), seed, warm)
-    first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _glance if counted else _first)]
+    first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first)]
     later: list[Stage] = [("neighbourhoods", _search)]
-    if counted:
-        later.insert(0, ("CP-SAT", _first))
-    else:
+    if not counted:
         later += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
     search.run(first, later)
     return search.result("auto")
@@ -69,22 +62,18 @@ def _exchanges(part: Part, clock: Clock, seed: int) -> None:
         part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), f"{who} and exchanges")
 
 
-def _glance(part: Part, clock: Clock, seed: int) -> None:
-    """CP-SAT for a moment on each part, before one of them takes the work of the others."""
-    if len(part.model.owner) <= LARGE:
-        _cpsat(part, clock, 1.0, seed, units=min(GLANCE, _units(clock)), presolve=0)
-
-
 def _first(part: Part, clock: Clock, seed: int) -> None:
-    """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most small parts."""
-    if len(part.model.owner) <= LARGE:
-        share, presolve = (0.6, None) if clock.work is None else (1.0, 1)
-        _cpsat(part, clock, share, seed, units=min(FIRST_UNITS, _units(clock)), presolve=presolve)
+    """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most small parts.
 
-
-def _units(clock: Clock) -> float:
-    """CP-SAT's measure of the work that is left."""
-    return math.inf if clock.work is None else clock.work / STEPS_PER_UNIT
+    Where work is counted there may be little, so that the program is simplified only once.
+    """
+    if len(part.model.owner) > LARGE:
+        return
+    if clock.work is None:
+        _cpsat(part, clock, 0.6, seed, units=FIRST_UNITS)
+    else:
+        units = min(FIRST_UNITS, clock.work / STEPS_PER_UNIT)
+        _cpsat(part, clock, 1.0, seed, units=units, presolve=1)
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:

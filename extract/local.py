@@ -192,9 +192,7 @@ def _together(solution: Solution, extra: list[float], clock: Clock) -> bool:
     return better
 
 
-def _wanted(
-    solution: Solution, extra: list[float], clock: Clock
-) -> dict[int, dict[int, tuple[float, int]]]:
+def _wanted(solution: Solution, extra: list[float], clock: Clock) -> dict[int, dict[int, tuple[float, int]]]:
     """For each class that is not needed: the needed ones that would be cheaper if it were free, by how much,
     and with which node.
     """

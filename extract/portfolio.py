@@ -15,7 +15,7 @@ from saturate.extract.greedy import RESTARTS, restarts
 from saturate.extract.local import exchanges
 from saturate.extract.model import Model, model, split
 from saturate.extract.problem import Problem, problem
-from saturate.extract.reduce import ROUNDS, Reduced, contracted, reduced
+from saturate.extract.reduce import WORTHWHILE, Reduced, contracted, reduced
 from saturate.extract.tree import bottom_up, original
 
 POLISHING = 0.3
@@ -26,8 +26,8 @@ MOST_KEPT = 0.2
 of a limit in seconds.
 """
 
-FEW_ROUNDS = 2
-"""Of reductions, where work is counted: on programs a third removes next to nothing."""
+SHRUNK = 0.8
+"""Where work is counted, a third pass of reductions follows one that left at most this part."""
 
 
 @dataclass
@@ -133,7 +133,8 @@ class Search:
             self._polish(start, part)
         self.clock.check()
         self.watch.begin("reductions")
-        small = reduced(start, self.cost, self.clock, ROUNDS if self.clock.work is None else FEW_ROUNDS)
+        later = WORTHWHILE if self.clock.work is None else SHRUNK
+        small = reduced(start, self.cost, self.clock, later=later)
         self.raise_bound(small.lower_bound, "classes that every extraction contains")
         self.clock.check(4 * sum(map(len, small.problem.nodes)))
         return small

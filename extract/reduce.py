@@ -62,21 +62,24 @@ def contracted(instance: Problem, clock: Clock) -> Reduced:
     return state.result()
 
 
-def reduced(start: Reduced, upper: float, clock: Clock, rounds: int = ROUNDS) -> Reduced:
+def reduced(
+    start: Reduced, upper: float, clock: Clock, rounds: int = ROUNDS, later: float = WORTHWHILE
+) -> Reduced:
     """Apply every reduction until it no longer pays, `rounds` times, or until the clock is over; a pass that
-    the clock ends counts for the bound alone.
+    the clock ends counts for the bound alone. After the second pass another follows where that left at most
+    the part `later` of the problem.
 
     Nodes that no extraction of cost `upper` or less uses go too.
     """
     state, done = _State(start, upper), start
     with suppress(TimeUp):
-        for _ in range(rounds):
+        for k in range(rounds):
             clock.check(sum(state.size()))
             if len(state.live()) > MOST_CLASSES:
                 break
-            pays = state.round(clock)
+            left = state.round(clock)
             done = state.result()
-            if not pays:
+            if left > (later if k else WORTHWHILE):
                 break
     return replace(done, lower_bound=state.bound)
 
@@ -108,8 +111,8 @@ class _State:
         kids = [len(node.kids) for group in self.nodes for node in group]
         return len(kids), sum(kids)
 
-    def round(self, clock: Clock) -> bool:
-        """One pass of all the reductions; whether it became so much smaller that another pays."""
+    def round(self, clock: Clock) -> float:
+        """One pass of all the reductions; which part of the problem is left."""
         before = self.size()
         instance = Problem(self.nodes, self.roots)
         must = must_sets(instance, clock, self.must)
@@ -120,7 +123,7 @@ class _State:
         self._drop(must, needed, known, instance.part, clock)
         self._cut_edges_to_roots(instance.part)
         self.clean()
-        return sum(self.size()) < WORTHWHILE * sum(before)
+        return sum(self.size()) / max(1, sum(before))
 
     def _drop(self, must: MustSets, needed: int, known: set[int], part: Sequence[int], clock: Clock) -> None:
         """Nodes that are necessarily cyclic, too dear, or dominated, class by class.
