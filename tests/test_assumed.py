@@ -90,6 +90,14 @@ def test_divisors_are_listed_where_a_law_needs_them() -> None:
     assert assumptions(over, x, y) == ()
 
 
+def test_a_law_that_only_joins_what_is_there_is_listed() -> None:
+    """No value of the result was made by it, and yet it is what makes the result zero."""
+    found = assumptions(lambda x, y: np.exp(x + y) - np.exp(x) * np.exp(y), X, X, exact="domain")
+    assert found[0] == ALL
+    assert [said.partition(":")[0] for said in found[1:]] == ["exp_of_sum"]
+    assert assumptions(lambda x, y: np.log(np.exp(x)) * 2 + np.exp(x + y), X, X, exact="domain") == ()
+
+
 def long(x: Array, w: Array, b: Array) -> Array:
     for _ in range(8):
         x = np.tanh(x * 2 * 3 @ w) + x
@@ -138,7 +146,9 @@ def test_the_words_name_the_first_and_count_the_rest() -> None:
     names = [i.name for i in program.inputs]
     found = [Assumption(i.value, FINITE) for i in program.inputs[:10]]
     shown = [Assumption(n.value, NONZERO) for n in program.nodes[:5]]
-    assert told(program, [*found, *shown, Assumption("exp(x)", FINITE), Assumption("exp(x)", NONZERO)]) == (
+    assert told(
+        program, [*found, *shown, Assumption("exp(x)", FINITE), Assumption("exp(x)", NONZERO)], ()
+    ) == (
         f"{', '.join(names[:8])} and 2 others are finite where their examples are",
         "exp(x): finite and nowhere zero, as the examples show",
         f"{', '.join(n.value for n in program.nodes[:3])} and 2 others: nowhere zero, as the examples show",
