@@ -192,7 +192,11 @@ class Terms:
         return self._make("con", (k, summed), tuple(members), dtype, free - summed, facts, units, bounds)
 
     def _diagonals(self, members: list[Term], summed: Indices) -> tuple[list[Term], Indices]:
-        """Σ_j δ(i,j)·a = a[j → i], where that can be said of every other factor."""
+        """Σ_j δ(i,j)·a = a[j → i], where that can be said of every other factor; 0·∞ is no number, so all of
+        them are finite.
+        """
+        if not all(FINITE in m.facts for m in members):
+            return members, summed
         for delta in [m for m in members if m.kind == "delta"]:
             for i, j in (delta.head, delta.head[::-1]):
                 others = [self._with_equal(m, j, i) for m in members if m is not delta]

@@ -1,17 +1,18 @@
 """Which assumptions a result rests on: those without which it is not proved equal to the program.
 
-Every search that lowered the price is proved again, with fewer and fewer assumptions: the program that was
-searched and the one that was chosen must multiply out to the same, or, where laws of other functions took
-part, meet in an e-graph that both are loaded into. An assumption that a proof does without is not listed.
-Where no proof is found, or the work for it is over, all that was not left out is listed: the list may be too
-long, and never too short.
+An assumption is a fact of a value that nothing proves, or a law that needs more than its conditions, such as
+that nothing overflows. Every search that lowered the price is proved again, with fewer and fewer of them: the
+program that was searched and the one that was chosen must multiply out to the same, or, where laws of other
+functions took part, meet in an e-graph that both are loaded into. An assumption that a proof does without is
+not listed. Where no proof is found, or the work for it is over, all that was not left out is listed: the list
+may be too long, and never too short.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from saturate.algebra import Term, show
 from saturate.denote import Denotation, denote
@@ -22,12 +23,14 @@ from saturate.leaf_facts import input_facts
 from saturate.normal import NormalForms, needed, simplify
 from saturate.program import Input, Program
 from saturate.replay import chosen_terms, leg_of
-from saturate.rules.law import Law
+from saturate.rules.law import BOUNDED, DOMAIN, Law
 from saturate.saturation import Limits, saturate
 from saturate.search import loaded
 
 BOUNDS = "bounds"
 """Assumed of an argument whose type states them; the signs that follow go with them."""
+LAW = "law"
+"""A law of the class `domain` or `bounded`, its name in the place of the value."""
 NAMED, UNNAMED = 8, 3
 """So many values are named, and so many of those without a name."""
 WORDS: dict[Facts, str] = {
@@ -46,7 +49,7 @@ OF_WINDOWS = 0.3
 
 @dataclass(frozen=True, order=True)
 class Assumption:
-    """A fact that is assumed of every element of a value, by its id, or `BOUNDS`."""
+    """A fact that is assumed of every element of a value, by its id; or `BOUNDS`, or `LAW`."""
 
     value: str
     fact: str
@@ -86,19 +89,21 @@ def without(
 
 
 def rests_on(
-    baseline: Program, facts: Mapping[str, Facts], improved: Improved, laws: Sequence[Law]
+    baseline: Program,
+    facts: Mapping[str, Facts],
+    improved: Improved,
+    laws: Sequence[Law],
+    limits: Limits,
 ) -> frozenset[Assumption]:
-    """The assumptions on values of the baseline that the result rests on; a value that the baseline lacks is
-    named by its formula.
-    """
+    """The assumptions that the result rests on; a value that the baseline lacks is named by its formula."""
     if not improved.parts:
-        return frozenset(_named(improved, laws, {value: value for value in baseline.types}))
+        return frozenset(_named(improved, laws, limits, {v: v for v in baseline.types}))
     whole, found = _Whole(baseline, facts), set[Assumption]()
     known: dict[str, list[Assumption]] = {}
     for part in improved.parts:
         own, window = part.window.program, part.window
         if part.title not in known:  # equal windows have one search
-            known[part.title] = _named(part.improved, laws, {value: value for value in own.types}, OF_WINDOWS)
+            known[part.title] = _named(part.improved, laws, limits, {v: v for v in own.types}, OF_WINDOWS)
         read = {i.value: value for i, value in zip(own.inputs, window.inputs, strict=True)}
         for a in known[part.title]:
             given = a.value in read and a.fact in (FINITE, BOUNDS)
@@ -130,14 +135,15 @@ class _Whole:
 
 
 def _named(
-    improved: Improved, laws: Sequence[Law], names: Mapping[str, str], share: float = 1.0
+    improved: Improved, laws: Sequence[Law], limits: Limits, names: Mapping[str, str], share: float = 1.0
 ) -> list[Assumption]:
     """What the searches rest on; `names` says what the values of the first one's program are called."""
     found: list[Assumption] = []
     for one in (one for one in improved.passes if one.taken):
         meaning = one.search.denotation.values
-        for a in _Needed(one, laws, share).all():
-            found.append(Assumption(names.get(a.value) or show(meaning[a.value], 4), a.fact))
+        for a in _Needed(one, laws, limits, share).all():
+            known = a.value if a.fact == LAW else names.get(a.value)
+            found.append(Assumption(known or show(meaning[a.value], 4), a.fact))
         names = _names_after(one, names)
     return found
 
@@ -152,31 +158,38 @@ def _names_after(found: Pass, names: Mapping[str, str]) -> dict[str, str]:
     return same | {i.value: inputs[i.name] for i in after.inputs}
 
 
-Proof = Callable[[Sequence[int], Sequence[Assumption]], list[bool]]
-"""Which of some results are proved with some of the assumptions."""
+Proof = Callable[[Sequence[Assumption]], list[bool]]
+"""Which of some results are proved with these assumptions alone."""
 
 
 class _Needed:
     """What one search needs."""
 
-    def __init__(self, found: Pass, laws: Sequence[Law], share: float) -> None:
-        self.search, self.leg, self.laws, self.share = found.search, leg_of(found), laws, share
-        self.every = made(self.search.baseline, self.search.facts)
+    def __init__(self, found: Pass, laws: Sequence[Law], limits: Limits, share: float) -> None:
+        self.search, self.leg, self.laws = found.search, leg_of(found), laws
+        self.limits, self.share = limits, share
+        self.values = made(self.search.baseline, self.search.facts)
+        matched = {name for name, run in self.search.saturation.laws.items() if run.matches}
+        loose = [law.name for law in laws if law.exact in (DOMAIN, BOUNDED) and law.name in matched]
+        self.loose = [Assumption(name, LAW) for name in loose]
 
     def all(self) -> list[Assumption]:
         """What cannot be left out, tried in turn: first what samples show, last what is finite."""
         count = range(len(self.leg.results))
         if self.search.cells is not None:  # what a target's ways compute is no term of the search
-            return self._of(count)
-        alike = self._by_forms(count, self.every)
+            return [*self._of(count), *self.loose]
+        alike = self._by_forms(count, self.values)
         proved, rest = [r for r in count if alike[r]], [r for r in count if not alike[r]]
         size = len(self.search.baseline.nodes)
         rounds = self.search.saturation.rounds
-        kept = {
-            *self._fewest(self._by_forms, proved, self._tries(FORMS, size)),
-            *self._fewest(self._by_laws, rest, self._tries(SEARCHES, rounds[-1].nodes if rounds else 1)),
-        }
-        return [a for a in self.every if a in kept]
+        by_forms = partial(self._by_forms, proved)
+        kept = self._fewest(by_forms, self._of(proved), self._tries(FORMS, size))
+        if rest:
+            by_laws, every = partial(self._by_laws, rest), self._of(rest)
+            loose = self.loose if self.loose and not all(by_laws(every)) else []
+            tries = self._tries(SEARCHES, rounds[-1].nodes if rounds else 1)
+            kept = [*kept, *self._fewest(by_laws, [*loose, *every], tries)]
+        return kept
 
     def _tries(self, work: int, size: int) -> int:
         return int(work * self.share) // max(1, size)
@@ -184,11 +197,11 @@ class _Needed:
     def _of(self, results: Sequence[int]) -> list[Assumption]:
         """What is assumed of what some results are computed from."""
         values = _below(self.search.baseline, [self.search.baseline.results[r] for r in results])
-        return [a for a in self.every if a.value in values]
+        return [a for a in self.values if a.value in values]
 
-    def _fewest(self, prove: Proof, results: Sequence[int], tries: int) -> list[Assumption]:
+    def _fewest(self, prove: Proof, every: list[Assumption], tries: int) -> list[Assumption]:
         """What is left when as much as possible is left out, many at once where that goes."""
-        kept = every = self._of(results)
+        kept = every
         given = {i.value for i in self.search.baseline.inputs}
         finite = [a for a in kept if a.fact == FINITE and a.value in given]
         others = [a for a in kept if a not in finite]
@@ -196,7 +209,7 @@ class _Needed:
         while tries and (waiting := [some for some in waiting if some]):
             some, tries = waiting.pop(), tries - 1
             fewer = [a for a in kept if a not in some]
-            if all(prove(results, fewer)):
+            if all(prove(fewer)):
                 waiting, kept = [left for left in waiting if not {*left} & {*some}], fewer
             elif len(some) > 1 and some is not every:
                 waiting += _halves(some)
@@ -223,11 +236,13 @@ class _Needed:
         terms, equal = loaded(before, simplified)
         chosen = chosen_terms(simplified.terms, self.leg.steps)
         after = [chosen[self.leg.results[r]] for r in results]
-        found = saturate(needed([*terms, *after]), equal, self.laws, Limits(nodes=SEARCHES)).classes.of_term
+        left_out = {a.value for a in self.loose if a not in kept}
+        laws = [law for law in self.laws if law.name not in left_out]
+        found = saturate(needed([*terms, *after]), equal, laws, self.limits).classes.of_term
         return [found[a.id] == found[b.id] for a, b in zip(before, after, strict=True)]
 
     def _meaning(self, kept: Sequence[Assumption]) -> Denotation:
-        dropped = [a for a in self.every if a not in kept]
+        dropped = [a for a in self.values if a not in kept]
         return denote(*without(self.search.baseline, self.search.facts, dropped))
 
 
@@ -247,7 +262,7 @@ def _below(program: Program, values: Iterable[str]) -> set[str]:
     return found
 
 
-def told(program: Program, found: Iterable[Assumption]) -> tuple[str, ...]:
+def told(program: Program, found: Iterable[Assumption], laws: Iterable[Law]) -> tuple[str, ...]:
     """Assumptions in words: by the user's names for values, or by ids or formulas where none has a name."""
     found = set(found)
     floats = [i for i in program.inputs if i.type.is_float]
@@ -261,9 +276,11 @@ def told(program: Program, found: Iterable[Assumption]) -> tuple[str, ...]:
     arguments = {i.value for i in program.inputs}
     facts: dict[str, Facts] = {}
     for a in found:
-        if a.fact != BOUNDS and not (a.value in arguments and a.fact == FINITE):
+        if a.fact not in (BOUNDS, LAW) and not (a.value in arguments and a.fact == FINITE):
             facts[a.value] = facts.get(a.value, NOTHING) | {a.fact}
-    return (*lines, *_shown(program, facts))
+    used = [law for law in laws if Assumption(law.name, LAW) in found]
+    stated = (f"{law.name}: {law.doc.splitlines()[0]}" for law in used)
+    return (*lines, *_shown(program, facts), *stated)
 
 
 def _shown(program: Program, facts: Mapping[str, Facts]) -> Iterator[str]:

@@ -50,7 +50,7 @@ def report_of(
         windows=windows(baseline, improved, target.profile),
         extraction=_chosen(improved),
         accuracy=_accuracy(improved, judge),
-        assumptions=(*assumed, *_stated(laws, improved)),
+        assumptions=tuple(assumed),
         notes=(*improved.notes, *notes),
     )
 
@@ -134,14 +134,4 @@ def _accuracy(improved: Improved, judge: Judge) -> Accuracy:
         barred=tuple(
             Barred(step=b.partition(":")[0], why=b.partition(":")[2].strip()) for b in improved.barred
         ),
-    )
-
-
-def _stated(laws: Sequence[Law], improved: Improved) -> tuple[str, ...]:
-    """The laws behind values of the result whose class needs more than that their conditions hold."""
-    used = set(improved.laws.values())
-    return tuple(
-        f"{law.name}: {law.doc.splitlines()[0]}"
-        for law in laws
-        if law.name in used and law.exact in ("domain", "bounded")
     )

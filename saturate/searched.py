@@ -73,7 +73,8 @@ def _shared(request: Request, *notes: str) -> Improved:
 
 def _assembled(request: Request, found: Found) -> Optimized:
     baseline, improved = request.baseline, found.improved
-    assumed = told(baseline, rests_on(baseline, request.baseline_facts, improved, request.laws))
+    needed = rests_on(baseline, request.baseline_facts, improved, request.laws, request.limits)
+    assumed = told(baseline, needed, request.laws)
     report = report_of(
         baseline, improved, found.judge, request.exact, request.laws, request.notes, assumed, request.goal
     )  # fmt: skip

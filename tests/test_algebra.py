@@ -108,11 +108,13 @@ def test_a_diagonal_of_an_argument_keeps_its_delta() -> None:
 
 def test_a_product_with_the_identity_is_a_renaming() -> None:
     terms = Terms()
-    a = terms.leaf("a", (ROW, COLUMN), "float64")
+    a = terms.leaf("a", (ROW, COLUMN), "float64", FINITE_ONLY)
     delta = terms.delta(ROW, OTHER, "float64")
     term = terms.con(Fraction(1), frozenset((ROW,)), (a, delta), "float64")
     assert term.kind == "leaf"
     assert term.head == ("a", (OTHER, COLUMN))
+    infinite = terms.leaf("b", (ROW, COLUMN), "float64")
+    assert terms.con(Fraction(1), frozenset((ROW,)), (infinite, delta), "float64").kind == "con"
 
 
 # sharing and shape
