@@ -13,8 +13,6 @@ from typing import Any
 from saturate.errors import ExtractionError
 from saturate.extract import solver
 
-START_SECONDS = 5.0
-
 
 class Highs:
     """The parent's side of `highs_worker`."""

@@ -231,7 +231,7 @@ class _Needed:
         """Which results the laws make the same before and after, with these assumptions alone."""
         meaning = self._meaning(kept)
         values = [meaning.values[self.search.baseline.results[r]] for r in results]
-        simplified = simplify(meaning.terms, values)
+        simplified = simplify(values)
         before = [simplified.image[t.id] for t in values]
         terms, equal = loaded(before, simplified)
         chosen = chosen_terms(simplified.terms, self.leg.steps)

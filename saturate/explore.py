@@ -300,7 +300,7 @@ def _of_program(program: Program, computed: bool) -> Graph:
     image = {t.id: t for t in meaning.terms.all}
     equal: tuple[tuple[Term, Term], ...] = ()
     if computed:
-        simplified = simplify(meaning.terms, results)
+        simplified = simplify(results)
         image, equal = simplified.image, simplified.equal
     terms = needed([*(image[t.id] for t in results), *(t for pair in equal for t in pair)])
     loaded = {t.id for t in terms}

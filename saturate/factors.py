@@ -70,32 +70,32 @@ class Factors:
         if self.k != 1:
             yield from self._scaled()
         if n == 1:
-            yield from self._single(1, self.k)
+            yield from self._single()
         elif self.k == 1:
-            yield from self._pairs(Fraction(1))
+            yield from self._pairs()
 
     def _scaled(self) -> Iterator[Step]:
         """The coefficient at the end, or on any factor, so that results can share a scaled factor."""
         yield Step("scale", (self.k,), (self._sub(self.full),), self.law)
         if len(self.factors) > 1:
-            yield from self._pairs(self.k)
+            yield from self._pairs()
         elif self._private(1):
             scaled = self.lattice.product(self.k, frozenset(), self.factors, self.dtype, self.law)
             yield Step("sum", (self._private(1),), (scaled,), self.law)
 
-    def _single(self, mask: int, k: Fraction) -> Iterator[Step]:
-        factor = self.factors[0]
-        if self._private(mask):
-            if k == 1:
-                yield Step("sum", (self._private(mask),), (self.lattice.value(factor),), self.law)
+    def _single(self) -> Iterator[Step]:
+        factor, private = self.factors[0], self._private(1)
+        if private:
+            if self.k == 1:
+                yield Step("sum", (private,), (self.lattice.value(factor),), self.law)
             return
         below = self.lattice.reciprocal_of(factor)
         if below is not None:
-            yield Step("over", (k,), (self.lattice.value(below),), self.law)
+            yield Step("over", (self.k,), (self.lattice.value(below),), self.law)
 
-    def _pairs(self, k: Fraction) -> Iterator[Step]:
+    def _pairs(self) -> Iterator[Step]:
         """Two subsets; the coefficient goes to either."""
-        one = Fraction(1)
+        k, one = self.k, Fraction(1)
         for left in self._lefts():
             right = self.full & ~left
             if left > right or not self._narrow(left) or not self._narrow(right):

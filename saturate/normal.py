@@ -232,7 +232,7 @@ class Simplified:
     equal: tuple[tuple[Term, Term], ...]
 
 
-def simplify(terms: Terms, roots: Iterable[Term]) -> Simplified:
+def simplify(roots: Iterable[Term]) -> Simplified:
     """Substitute numbers for the terms below `roots` that are constant by computation; pair equal ones."""
     forms = NormalForms()
     fresh = Terms()

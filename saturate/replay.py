@@ -106,7 +106,7 @@ class Replay:
     def __post_init__(self) -> None:
         program = self.leg.program
         self.meaning = denote(program, self.road.facts(program))
-        self.simplified = simplify(self.meaning.terms, [self.meaning.values[v] for v in program.results])
+        self.simplified = simplify([self.meaning.values[v] for v in program.results])
         results = [self.simplified.image[self.meaning.values[v].id] for v in program.results]
         terms, pairs = loaded(results, self.simplified)
         self.chosen = chosen_terms(self.simplified.terms, self.leg.steps)

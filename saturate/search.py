@@ -89,7 +89,7 @@ def search(
     """Denote, decide equalities by computation, saturate, and span the ways to compute every class."""
     start = perf_counter()
     denotation = denote(baseline, facts)
-    simplified = simplify(denotation.terms, [denotation.values[v] for v in baseline.results])
+    simplified = simplify([denotation.values[v] for v in baseline.results])
     return _spanned(baseline, facts or {}, denotation, simplified, laws, limits, profile or Profile(), start)
 
 

@@ -20,7 +20,7 @@ def without_zeros(baseline: Program, facts: Mapping[str, Facts] | None = None) -
     No law and no other form enters: what is left is computed as the baseline computes it.
     """
     denotation = denote(baseline, facts)
-    simplified = simplify(denotation.terms, [denotation.values[v] for v in baseline.results])
+    simplified = simplify([denotation.values[v] for v in baseline.results])
     images = {v: simplified.image.get(term.id) for v, term in denotation.values.items()}
     same: dict[str, str] = {}
     nodes: list[Node] = []
