@@ -19,6 +19,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,7 @@ def _label(label: str) -> str:
 _PLAIN = r"[\w.<>\[\]-]+"
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _NAME = rf"({_QUOTED}|{_PLAIN})"
+_BRACKETS = re.compile(rf"{_QUOTED}|[][()]")
 _HEAD = re.compile(rf"program {_NAME}", re.ASCII)
 _INPUT = re.compile(rf"input {_NAME}: {_NAME}(?: :(.*))?", re.ASCII)
 _NODE = re.compile(rf"{_NAME}: {_NAME} = (\w+)(?=[\[(])", re.ASCII)
@@ -150,6 +152,8 @@ def _declared(line: str) -> str:
 
 def _line(line: str, constants: Mapping[str, npt.NDArray[Any]]) -> tuple[str, Any]:
     """What a line declares, and the part of the program that it describes."""
+    if match := _NODE.match(line):
+        return "node", _read_node(match, constants)
     if match := _HEAD.fullmatch(line):
         return "program", _read_name(match[1])
     if match := _INPUT.fullmatch(line):
@@ -158,8 +162,6 @@ def _line(line: str, constants: Mapping[str, npt.NDArray[Any]]) -> tuple[str, An
         return "return", tuple(map(_read_operand, _call(match[1] or "").args))
     if match := _GRADIENT.fullmatch(line):
         return "gradient", (_read_name(match[1]), _read_name(match[2]))
-    if match := _NODE.match(line):
-        return "node", _read_node(match, constants)
     raise ProgramError(
         f"a program needs lines of program, input, return, gradient or `n: v = op(…)`, got {shown(line)}"
     )
@@ -192,7 +194,7 @@ def _read_node(match: re.Match[str], constants: Mapping[str, npt.NDArray[Any]]) 
 def _closing(line: str, start: int) -> int:
     """Where the bracket that opens at `start` has closed; brackets in strings do not count."""
     depth = 0
-    for token in re.compile(rf"{_QUOTED}|.").finditer(line, start):
+    for token in _BRACKETS.finditer(line, start):
         depth += (token[0] in ("(", "[")) - (token[0] in (")", "]"))
         if depth == 0:
             return token.end()
@@ -220,7 +222,7 @@ def _read_op(
     wrong = [x for x in operands if not isinstance(x, str)]
     if wrong:
         raise ProgramError(f"{name} needs values as operands, got the literal {wrong[0]!r}")
-    known = {f.name: str(f.type) for f in fields(cls)}
+    known = _attributes(name)
     unknown = ["attribute" for k in given if k not in known]
     absent = [k for k in known if k not in given and k not in _LITERALS]
     if unknown or absent:
@@ -233,6 +235,12 @@ def _read_op(
     }
     make: Any = cls
     return make(**given | arrays), tuple(operands)
+
+
+@cache
+def _attributes(op: str) -> dict[str, str]:
+    """The declared types of an op's attributes, by name."""
+    return {f.name: str(f.type) for f in fields(OPS[op])}
 
 
 def _read_array(value: Any, kind: Type, constants: Mapping[str, npt.NDArray[Any]]) -> Array:
@@ -301,6 +309,7 @@ def _read_name(name: str) -> str:
     return _read_operand(_call(name).args[0]) if name[0] in "'\"" else name
 
 
+@lru_cache(maxsize=1024)
 def _read_type(text: str) -> Type:
     if not text.strip():
         raise ProgramError("a type like float32[3, 5] is needed, got none", code="missing_shape_metadata")
