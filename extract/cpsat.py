@@ -33,7 +33,7 @@ def _ortools() -> Any:
     return loaded[0]
 
 
-LARGEST_SUM = 1 << 45
+LARGEST_SUM = 1 << 46
 STEPS_PER_UNIT = 1_000_000
 STEPS_PER_NODE = 6
 
@@ -50,10 +50,11 @@ def cpsat(
     """Solve one part within the clock, starting from `hint` (class → position).
 
     Costs become integers: exactly where they have a common unit, otherwise rounded, and the bound gives away
-    what rounding may have added. `units` is a limit in CP-SAT's own measure of work, a second or two each,
-    counted as STEPS_PER_UNIT; with one worker and no time limit the answer repeats exactly. `presolve` is how
-    often the program is simplified first, as often as that pays where it is None; a search of less than 0.1
-    units finds more without.
+    what rounding may have added; a node that the hint does not choose costs one step of rounding more, so
+    that of choices of equal cost one near the hint is found. `units` is a limit in CP-SAT's own measure of
+    work, a second or two each, counted as STEPS_PER_UNIT; with one worker and no time limit the answer
+    repeats exactly. `presolve` is how often the program is simplified first, as often as that pays where it
+    is None.
     """
     program, loss = _build(model, hint)
     parameters = _ortools().SatParameters()
@@ -71,6 +72,8 @@ def cpsat(
         parameters.cp_model_probing_level = 0
     if workers == 1:
         parameters.linearization_level = 2
+    if model.unit == 0:
+        parameters.absolute_gap_limit = float(len(model.variables))
     response = _solved(program, parameters, limit)
     clock.spend(int(response.deterministic_time * STEPS_PER_UNIT) + STEPS_PER_NODE * len(model.owner))
     return _answer(model, response, loss)
@@ -121,13 +124,23 @@ def _build(model: Model, hint: Mapping[int, int] | None) -> tuple[Any, tuple[flo
         values |= {v: height.get(c, 0) for c, v in level.items()}
         program.solution_hint.vars.extend(list(values))
         program.solution_hint.values.extend(list(values.values()))
-    step, loss = model.unit, 0.0
-    if step == 0:
-        step = max(sum(model.costs), 1e-300) / LARGEST_SUM
-        loss = step * len(model.variables)
-    program.objective.vars.extend(list(range(len(model.owner))))
-    program.objective.coeffs.extend([round(cost / step) if step else 0 for cost in model.costs])
+    costs, step, loss = _whole(model, hint or {})
+    program.objective.vars.extend(list(range(len(costs))))
+    program.objective.coeffs.extend(costs)
     return program, (step, loss)
+
+
+def _whole(model: Model, hint: Mapping[int, int]) -> tuple[list[int], float, float]:
+    """The costs as integers, what one of them is worth, and what a choice may lose by that."""
+    step = model.unit
+    if step:
+        return [round(cost / step) for cost in model.costs], step, 0.0
+    step = sum(model.costs) / LARGEST_SUM
+    if not step:
+        return [0] * len(model.costs), step, 0.0
+    away = [hint.get(c) != i for c, i in model.owner]
+    costs = [round(cost / step) + far for cost, far in zip(model.costs, away, strict=True)]
+    return costs, step, 2 * step * len(model.variables)
 
 
 def _heights(model: Model, choice: Mapping[int, int]) -> dict[int, int]:
