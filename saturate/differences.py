@@ -23,7 +23,7 @@ ALLOWED = 1e-4
 """The share of a directional derivative by which the difference quotient may miss it."""
 CONCLUSIVE = 1e-2
 """A quotient whose own error may be a larger share says nothing."""
-GROUPS = 4
+GROUPS = 8
 """So many groups of arguments are moved, each at once: where there are no more, each argument alone."""
 MOVED = 4
 """So many times the roundings of a value are moved to see how far that moves it."""
