@@ -28,7 +28,7 @@ GROUPS = 8
 MOVED = 4
 """So many times the roundings of a value are moved to see how far that moves it."""
 SAMPLES = 2
-"""So many smooth samples are tried, in two directions each."""
+"""So many smooth samples are tried, in two directions each; one where arguments are moved in groups."""
 
 
 def differences(reference: Program, runs: Sequence[Run], rule: Rule) -> tuple[DifferenceCheck, ...]:
@@ -52,11 +52,12 @@ def _outputs(reference: Program) -> tuple[str, ...]:
 def _of_output(
     reference: Program, output: str, runs: Sequence[Run], rule: Rule
 ) -> tuple[DifferenceCheck, ...]:
-    smooth = [run for run in runs if run.sample.kind in SMOOTH][:SAMPLES]
+    names = [name for name, _ in reference.gradients]
+    smooth = [run for run in runs if run.sample.kind in SMOOTH]
+    smooth = smooth[: SAMPLES if len(names) <= GROUPS else 1]
     value = share(replace(reference, outputs=(output,), gradients=()))
     noises = [_noise(value, _lifted(value, run)) for run in smooth]
     slots = {given.name: slot for slot, given in enumerate(reference.inputs)}
-    names = [name for name, _ in reference.gradients]
     checks: list[DifferenceCheck] = []
     for first in range(min(GROUPS, len(names))):
         group = {slots[names[k]]: k + len(reference.outputs) for k in range(first, len(names), GROUPS)}
