@@ -26,7 +26,7 @@ from saturate.program import Program
 from saturate.rules.law import Law
 from saturate.saturation import Limits, Saturation, saturate
 
-EXTRACTION_WORK = 80_000
+EXTRACTION_WORK = 120_000
 """Steps that one extraction may take, a count and not a time, so that the same input gives the same
 program.
 """
