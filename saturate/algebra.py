@@ -219,15 +219,18 @@ class Terms:
         return self.con(k, summed, [f for f in factors if f is not None], a.dtype)
 
     def plus(self, members: Iterable[Term], dtype: str) -> Term:
-        """Sum of members; constants are added up and equal members counted."""
+        """Sum of members; constants are added up and equal members counted, those that may be infinite by
+        their signs apart: 2·∞ − ∞ is no number.
+        """
         constant = Fraction(0)
-        counts: dict[int, tuple[Fraction, Term]] = {}
+        counts: dict[tuple[int, bool], tuple[Fraction, Term]] = {}
         for member in members:
             if member.constant is not None:
                 constant += member.constant
                 continue
             k, core = self._split(member)
-            counts[core.id] = (counts.get(core.id, (Fraction(0), core))[0] + k, core)
+            apart = (core.id, k < 0 and FINITE not in core.facts)
+            counts[apart] = (counts.get(apart, (Fraction(0), core))[0] + k, core)
         kept = [
             self.con(k, frozenset(), (core,), dtype)
             for k, core in counts.values()

@@ -32,7 +32,7 @@ PERTURBED = 2
 """So many times the baseline is measured with moved roundings too: at one point it can be right by luck."""
 MANY = 4096
 """Results of so many elements show in one time what others show in several."""
-HOSTILE = ("offset 1e4", "offset -1e4", "scale 1e3", "scale 1e-3", "mixed")
+HOSTILE = ("offset 1e4", "offset -1e4", "scale 1e3", "scale 1e-3", "zeros", "mixed")
 """Kinds of samples on which the errors of another form of the baseline count: there it is right by luck."""
 LONG_FLOPS = 1e8
 """`longdouble` has no BLAS; programs with more flops in contractions than this are referred to float64."""

@@ -163,7 +163,7 @@ def rules(
 def extract(
     graph: Annotated[Path, typer.Argument(help="An e-graph in egraph-serialize form, .json or .json.gz.")],
     seconds: Annotated[
-        float, typer.Option("--seconds", "--time", help="When to stop looking, in seconds.")
+        float, typer.Option("--seconds", "--time", min=0.0, help="When to stop looking, in seconds.")
     ] = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

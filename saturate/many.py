@@ -32,7 +32,7 @@ def optimize_many(
     Raises `ArgumentError` for such a pool, for an unknown option and for what is no program, and what
     `optimize` raises, with a note that says of which program; what was found by then is in the cache.
     """
-    _refuse_fork(executor)
+    _refuse_executor(executor)
     requests = [_request(given, options) for given in programs]
     found: list[Optimized] = []
     with progress("optimizing") as say:
@@ -75,7 +75,11 @@ def _request(given: Program | Sequence[Any], options: Mapping[str, Any]) -> Requ
     return Request.of(given[0], tuple(given[1:]), **{**known, **options})
 
 
-def _refuse_fork(executor: Executor | None) -> None:
+def _refuse_executor(executor: Executor | None) -> None:
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ArgumentError(
+            f"optimize_many needs an executor as of concurrent.futures, or None; got {shown(executor)}"
+        )
     context = getattr(executor, "_mp_context", None)
     if (
         isinstance(executor, ProcessPoolExecutor)

@@ -94,13 +94,16 @@ class NormalForms:
         return all(FINITE in self._atoms[a].facts for a, _ in monomial)
 
     def _sum(self, forms: Iterable[Form]) -> Form | None:
-        """The sum of forms; None where terms cancel that may be infinite, or where it passes the limit."""
+        """The sum of forms; None where terms of opposite signs meet that may be infinite, as 2·∞ − ∞ is no
+        number, or where it passes the limit.
+        """
         total: dict[Monomial, Fraction] = {}
         for form in forms:
             for monomial, k in form:
-                total[monomial] = total.get(monomial, Fraction(0)) + k
-                if total[monomial] == 0 and not self._finite(monomial):
+                before = total.get(monomial, Fraction(0))
+                if before * k < 0 and not self._finite(monomial):
                     return None
+                total[monomial] = before + k
         found = tuple(sorted((m, k) for m, k in total.items() if k != 0))
         return found if len(found) <= LIMIT else None
 

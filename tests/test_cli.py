@@ -234,6 +234,7 @@ def test_extract_chooses_out_of_a_file(capsys: pytest.CaptureFixture[str], tmp_p
         ("demo --frob", 2, "No such option: --frob"),
         ("extract no.json", 2, "extract needs a file, and there is no file 'no.json'"),
         ("extract FILE", 1, "mine.py is not JSON"),
+        ("extract FILE --time -1", 2, "Invalid value for '--seconds' / '--time'"),
         (
             "optimize FILE:layer --arg x=13x7 --arg b=11 --source no/f.py",
             1,

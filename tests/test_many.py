@@ -117,6 +117,12 @@ def test_what_is_no_program_or_option_is_refused(programs: Any, options: Any, wo
         sat.optimize_many(programs, **options)
 
 
+def test_what_is_no_executor_is_refused() -> None:
+    executor: Any = "x"
+    with pytest.raises(ArgumentError, match="needs an executor as of"):
+        sat.optimize_many([(softmax, X)], executor, wrt="x")
+
+
 def test_a_pool_that_forks_is_refused() -> None:
     with (
         ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool,

@@ -225,3 +225,11 @@ def test_provenance_names_nodes_of_both_programs(three: sat.Optimized) -> None:
     for region in three.provenance:
         assert set(region.source_node_ids) <= before
         assert set(region.emitted_node_ids) <= after
+
+
+def test_a_gradient_that_is_zero_by_luck_bars_nothing() -> None:
+    """Where the block reads zeros all scores are equal, and the traced gradient of `wk` is an exact zero."""
+    given = gpt_arguments(1, batch=3, length=13, width=12, inner=20, words=17, heads=3)
+    best = sat.optimize(gpt_loss, *given, wrt=("blocks", "wu"), check=False)
+    assert not [n for n in best.program.nodes if n.op.name == "equal"]
+    assert not [note for note in best.report.notes if "accurate" in note]
