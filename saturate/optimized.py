@@ -185,7 +185,7 @@ class Optimized:
         """Value and gradients against the baseline, both against a wider reference, and slopes.
 
         On the examples and `trials` hostile samples around them; with `samples`, argument tuples, on those.
-        A long program is checked on samples that are not hostile, and each of its windows on those that are:
+        A long program is checked on samples near the examples, and each of its windows on hostile ones too:
         what a hundred layers make of weights near 1e4 is noise in any program.
         """
         return self.certified(runner, trials, seed, samples)

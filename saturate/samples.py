@@ -16,7 +16,7 @@ KINDS = ("normal", "offset 1e4", "ties", "scale 1e3", "offset -1e4", "scale 1e-3
 """What is special about a drawn sample; trials go through them in turn."""
 
 MILD = ("normal", "ties", "zeros")
-"""Kinds that are not hostile."""
+"""Kinds near the examples: what the whole of a long program is measured on."""
 EXAMPLE = "example"
 SMOOTH = frozenset({"normal", "scale 1e3", "scale 1e-3"})
 """Kinds without ties and without offsets, where finite differences of a function say something."""
