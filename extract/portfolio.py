@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from saturate.collecting import no_collection
 from saturate.extract import solver
 from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock, Stopwatch, TimeUp
@@ -95,17 +95,13 @@ class Search:
         With `later`, the restarts of `greedy` come first, for as long as `greedy` gives them: so the answer
         costs no more than that.
         """
-        collecting = gc.isenabled()
-        gc.disable()
         try:
-            self._run(first, later)
+            with no_collection():
+                self._run(first, later)
         except TimeUp:
             return
         except KeyboardInterrupt:
             self.found_by += ", interrupted"
-        finally:
-            if collecting:
-                gc.enable()
 
     def _run(self, first: Sequence[Stage], later: Sequence[Stage]) -> None:
         self.clock.spend(4 * sum(map(len, self.instance.nodes)))

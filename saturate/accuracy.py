@@ -9,20 +9,20 @@ nearest reader of it that can be computed another way, and extraction repeats.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from saturate.certificate import ResultCheck
-from saturate.check import baseline_runs, holds_infinities, reference_dtype, ulps
 from saturate.lift import lift, lifted_array
 from saturate.lower import Lowered
-from saturate.measure import Rule, Run, distance, judged, scale
+from saturate.measure import Run, distance, scale
 from saturate.op import AnyArray
 from saturate.program import Node, Program
 from saturate.runners.evaluate import evaluate, values
 from saturate.samples import Sample
 from saturate.search import Search
+from saturate.yardstick import Yardstick
 
 Step = tuple[int, int]
 """A value of the lattice and the position of one of its steps."""
@@ -48,20 +48,15 @@ class Judge:
     samples: Sequence[Sample]
     factor: float
     also: Sequence[Program] = ()
-    rows: tuple[ResultCheck, ...] = ()
-    reference: str = ""
     bound: float = 0.0
     """How far laws may move results, in parts of their scale."""
-    runs: Sequence[Run] = ()
+    rows: tuple[ResultCheck, ...] = ()
+    yardstick: Yardstick = field(init=False)
     """The baseline on the samples."""
 
     def __post_init__(self) -> None:
-        self.reference = reference_dtype(self.baseline)
-        units, infinite = ulps(self.baseline, self.reference), holds_infinities(self.baseline)
-        self._rule = Rule(self.factor, units, infinite, self.bound)
-        reference = lift(self.baseline, self.reference)
         with np.errstate(all="ignore"):
-            self.runs = baseline_runs(self.baseline, reference, self.samples, self.also, self._rule)
+            self.yardstick = Yardstick(self.baseline, self.samples, self.factor, self.bound, self.also)
 
     def __call__(self, found: Search, lowered: Lowered, barred: frozenset[Step]) -> Verdict | None:
         """None where the program is accurate enough, else what to bar; a step (-1, -1) where nothing is
@@ -70,41 +65,35 @@ class Judge:
         if not self.samples:
             return None
         with np.errstate(all="ignore"):
-            runs = self._ran(lowered.program)
-            failed = self._failed(runs)
+            rows, runs = self._measured(lowered.program)
+            failed = [k for k, row in enumerate(rows) if not row.passed]
             if not failed:
                 return None
-            k, row = failed[0]
-            worst = [run for run in runs if not judged("", k, [run], self._rule).passed]
-            return _Culprit(found, lowered, barred, self.reference).find(worst[0].sample, row)
+            worst = next(run for run in runs if failed[0] in self.yardstick.failed(run))
+            culprit = _Culprit(found, lowered, barred, self.yardstick.dtype)
+            return culprit.find(worst.sample, rows[failed[0]])
 
-    def accepts(self, program: Program) -> bool:
-        """Whether a program is accurate enough; keeps the figures of one that is."""
+    def refused(self, program: Program) -> ResultCheck | None:
+        """The first result of a program that is not accurate enough; keeps the figures where none is."""
         if not self.samples:
-            return True
+            return None
         with np.errstate(all="ignore"):
-            return not self._failed(self._ran(program))
+            rows, _ = self._measured(program)
+        return next((row for row in rows if not row.passed), None)
 
-    def _ran(self, program: Program) -> list[Run]:
-        return [self._run(program, run) for run in self.runs]
-
-    def _failed(self, runs: Sequence[Run]) -> list[tuple[int, ResultCheck]]:
-        """The results that are not accurate enough; without one the figures are kept."""
-        rows = [judged(name, k, runs, self._rule) for k, name in enumerate(self._names())]
-        failed = [(k, row) for k, row in enumerate(rows) if not row.passed]
-        if not failed:
-            self.rows = tuple(rows)
-        return failed
+    def _measured(self, program: Program) -> tuple[tuple[ResultCheck, ...], list[Run]]:
+        """The verdict on each result; without one that fails the figures are kept."""
+        found = {k: evaluate(program, *s.arrays) for k, s in enumerate(self.samples)}
+        rows, runs = self.yardstick.judge(self._names(), found)
+        if all(row.passed for row in rows):
+            self.rows = rows
+        return rows, runs
 
     def _names(self) -> list[str]:
         return [
             *(f"value {k}" for k in range(len(self.baseline.outputs))),
             *(f"d{name}" for name, _ in self.baseline.gradients),
         ]
-
-    def _run(self, program: Program, run: Run) -> Run:
-        found = tuple(map(np.asarray, evaluate(program, *run.sample.arrays)))
-        return replace(run, optimized=found)
 
 
 @dataclass(frozen=True)
@@ -124,10 +113,7 @@ class _Culprit:
         for value in sorted(errors, key=lambda v: -errors[v]):
             node = self._replaceable(value)
             if node is not None:
-                wrong = row.fault or f"{row.error:.1e} of scale, {row.tolerance:.1e} allowed"
-                why = (
-                    f"{node.op.name} ({node.label or node.value}): {row.name} on {row.worst_sample}: {wrong}"
-                )
+                why = f"{node.op.name} ({node.label or node.value}): {row.missed}"
                 return Verdict(self.lowered.steps[node.value], why)
         return Verdict((-1, -1), f"{row.name} on {row.worst_sample} stays inaccurate")
 

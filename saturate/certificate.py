@@ -29,6 +29,12 @@ class ResultCheck:
     passed: bool
     fault: str = ""
 
+    @property
+    def missed(self) -> str:
+        """Of a result that fails: which, on which sample, and by how much."""
+        why = self.fault or f"{self.error:.1e} of scale, {self.tolerance:.1e} allowed"
+        return f"{self.name} on {self.worst_sample}: {why}"
+
 
 @dataclass(frozen=True)
 class DifferenceCheck:

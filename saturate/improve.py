@@ -193,7 +193,8 @@ class _Improver:
             if verdict.step[0] < 0:
                 break
             barred.add(verdict.step)
-        self._note("no program found was as accurate as the baseline: the one before is kept")
+        why = f" (the last: {self.barred[-1]})" if self.barred else ""
+        self._note(f"no program found was as accurate as the baseline: the one before is kept{why}")
         return None
 
     @property

@@ -30,7 +30,7 @@ class Rule:
 class Run:
     """All results on one sample, of the reference, the baseline and the program.
 
-    `errors` are the largest that the baseline's can be, its own among them.
+    `errors` are the largest that the baseline's can be, its own among them, as far as so many `moves` show.
     """
 
     sample: Sample
@@ -38,6 +38,7 @@ class Run:
     baseline: tuple[AnyArray, ...]
     optimized: tuple[AnyArray, ...]
     errors: tuple[float, ...]
+    moves: int = 0
 
     def tolerance(self, k: int, rule: Rule) -> float:
         """The largest distance to the reference that the k-th result may have."""

@@ -173,7 +173,23 @@ class Op:
         return isinstance(other, Op) and type(other) is type(self) and self._exact == other._exact
 
     def __hash__(self) -> int:
+        return self._hash
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what is kept beside the fields holds in this process alone
+        return self.attributes()
+
+    @cached_property
+    def _hash(self) -> int:
         return hash((type(self).__name__, self._exact))
+
+    @cached_property
+    def _runs(self) -> dict[int, tuple[Callable[..., Any], bool]]:
+        return {}
+
+    @cached_property
+    def _results(self) -> dict[tuple[Type, ...], Type]:
+        return {}
 
     @cached_property
     def _exact(self) -> tuple[Any, ...]:
@@ -218,12 +234,22 @@ class Op:
 
     def evaluate(self, xp: ModuleType, *arrays: Any) -> Any:
         """Value of the result over a NumPy-like namespace (NumPy or CuPy)."""
-        special = _special(xp) if "special." in _text(self, len(arrays)) else None
-        return compiled(self, len(arrays))(xp, special, *arrays)
+        if len(arrays) not in self._runs:
+            self._runs[len(arrays)] = compiled(self, len(arrays)), "special." in _text(self, len(arrays))
+        run, special = self._runs[len(arrays)]
+        return run(xp, _special(xp) if special else None, *arrays)
 
     def attributes(self) -> dict[str, Any]:
         """The fields by name, in declaration order."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def checked(self, operands: tuple[Type, ...]) -> Type:
+        """Type of the result; raises as `check_operands`, `check_attributes` and `type`."""
+        if operands not in self._results:
+            self.check_operands(operands)
+            self.check_attributes()
+            self._results[operands] = self.type(*operands)
+        return self._results[operands]
 
     def check_operands(self, operands: tuple[Type, ...]) -> None:
         """Raise `ShapeError` unless the number of operands is the op's."""

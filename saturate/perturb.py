@@ -11,6 +11,7 @@ down. Results that are exact, such as maxima, comparisons and views, are not mov
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,20 @@ from saturate.ops.unary import Abs, Ceil, Floor, Rint, Sign, Trunc
 from saturate.program import Node, Program
 from saturate.runners.evaluate import evaluate
 
+SUMS = (Sum, Mean, Cumsum, Matmul, Einsum, VecDot)
 EXACT = (Neg, Abs, Sign, Floor, Ceil, Rint, Trunc, Max, Min, Maximum, Minimum, Fmax, Fmin, Heaviside, Where)
 MADE = (Constant, Eye, Full, Iota)
+UNMOVED = EXACT + MADE + SUMS
 PLACES = 4096
 """So many places there are to read directions from."""
-SUMS = (Sum, Mean, Cumsum, Matmul, Einsum, VecDot)
+ARGUMENTS = 1 << 32
+"""Added to the seed for the moves of arguments, so that they are not those of roundings."""
 
 
 def perturbed(program: Program, arrays: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
     """The results of the program with its roundings moved at random; equal for equal seeds."""
     longest = max((t.size for t in program.types.values()), default=0)
-    moves = _Moves(np.random.default_rng(seed), longest, common=(-1, 1))
+    moves = _Moves(seed, longest, common=(-1, 1))
 
     def moved(node: Node, operands: list[Any]) -> Any:
         if isinstance(node.op, SUMS):
@@ -49,12 +53,12 @@ def perturbed(program: Program, arrays: tuple[Any, ...], seed: int) -> tuple[Any
 
 def nearby(arrays: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
     """The arguments with each finite number up or down one unit in the last place, or kept."""
-    moves = _Moves(np.random.default_rng([seed, 1]), max((np.size(a) for a in arrays), default=0))
+    moves = _Moves(seed + ARGUMENTS, max((np.size(a) for a in arrays), default=0))
     return tuple(moves.of(a) for a in arrays)
 
 
 def _rounds(node: Node) -> bool:
-    return node.type.is_float and not node.op.view and not isinstance(node.op, EXACT + MADE + SUMS)
+    return node.type.is_float and not node.op.view and not isinstance(node.op, UNMOVED)
 
 
 class _Moves:
@@ -63,9 +67,9 @@ class _Moves:
     With one of `common` for each array, by which all its elements move together besides.
     """
 
-    def __init__(self, rng: np.random.Generator, longest: int, common: tuple[int, ...] = (0,)) -> None:
-        self._rng, self._common = rng, common
-        self._steps = rng.integers(-1, 2, longest + PLACES, dtype=np.int8)
+    def __init__(self, seed: int, longest: int, common: tuple[int, ...] = (0,)) -> None:
+        self._random, self._common = Random(seed), common
+        self._steps = np.random.default_rng(seed).integers(-1, 2, longest + PLACES, dtype=np.int8)
         self._factors: dict[tuple[np.dtype[Any], int], AnyArray] = {}
 
     def of(self, x: Any) -> Any:
@@ -75,8 +79,8 @@ class _Moves:
         x = np.asarray(x)
         if x.dtype.kind != "f":
             return x
-        common = int(self._rng.choice(self._common))
+        common = self._random.choice(self._common)
         if (x.dtype, common) not in self._factors:
             self._factors[x.dtype, common] = 1 + (self._steps + common) * np.finfo(x.dtype).eps
-        start = int(self._rng.integers(PLACES))
+        start = self._random.randrange(PLACES)
         return x * self._factors[x.dtype, common][start : start + x.size].reshape(x.shape)

@@ -157,7 +157,7 @@ class Piecewise:
             )
         except KeyboardInterrupt:
             return _Solved(_kept(program, STOPPED), program, facts_of, examples)
-        return _Solved(improved, plain, facts_of, examples, judge.runs)
+        return _Solved(improved, plain, facts_of, examples, judge.yardstick.runs)
 
     def _facts(self, piece: Window, inner: _Inner) -> FactsOf:
         """What is known of the values of a window: proved in the whole, or seen on samples like its run."""
@@ -248,12 +248,16 @@ def _accurate(
 ) -> Improved:
     """The whole of solved windows; where it is not accurate enough, without those that make it so."""
     called = dict(zip(keys, titles(whole, pieces, keys), strict=True))
+    why = ""
     for undone in (set[str](), *({key} for key in called)):
         tried = _joined(whole, pieces, keys, known, undone)
-        if tried is not None and judge.accepts(tried.program):
-            return replace(tried, notes=(*tried.notes, *(f"{called[key]}: {ONE_KEPT}" for key in undone)))
+        refused = judge.refused(tried.program) if tried else None
+        if tried is not None and refused is None:
+            notes = [f"{called[key]}: {ONE_KEPT}{why}" for key in undone]
+            return replace(tried, notes=(*tried.notes, *notes))
+        why = why or (f" ({refused.missed})" if refused else "")
     kept = _joined(whole, pieces, keys, known, set(keys)) or _kept(whole)
-    return replace(kept, notes=(*kept.notes, ALL_KEPT))
+    return replace(kept, notes=(*kept.notes, f"{ALL_KEPT}{why}"))
 
 
 def _joined(

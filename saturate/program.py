@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +81,13 @@ class Program:
     def producer(self) -> dict[str, Node]:
         """The node that produces each value that is not an input."""
         return {node.value: node for node in self.nodes}
+
+    @cached_property
+    def uses(self) -> Counter[str]:
+        """How often each value is read, by nodes and as a result."""
+        found = Counter(v for node in self.nodes for v in node.operands)
+        found.update(self.results)
+        return found
 
     @cached_property
     def readers(self) -> dict[str, tuple[Node, ...]]:
@@ -161,9 +169,7 @@ def _check_node(node: Node, types: Mapping[str, Type]) -> None:
             )
     operands = tuple(types[v] for v in node.operands)
     try:
-        op.check_operands(operands)
-        op.check_attributes()
-        true = op.type(*operands)
+        true = op.checked(operands)
     except ShapeError as error:
         code = op.code("type") if error.code == ShapeError.code else error.code
         raise ProgramError(f"node {node.id!r} ({op.name}): {error}", code=code) from error

@@ -127,7 +127,7 @@ def _uses(improved: Improved, laws: Sequence[Law]) -> tuple[LawUse, ...]:
 def _accuracy(improved: Improved, judge: Judge) -> Accuracy:
     return Accuracy(
         factor=judge.factor if judge.samples else None,
-        reference=judge.reference,
+        reference=judge.yardstick.dtype,
         results=tuple(
             ResultError(name=r.name, baseline=r.baseline_error, chosen=r.error) for r in judge.rows
         ),

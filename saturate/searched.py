@@ -7,6 +7,7 @@ from dataclasses import replace
 from saturate.accuracy import Judge
 from saturate.asked import asked
 from saturate.assumed import rests_on, told
+from saturate.collecting import no_collection
 from saturate.cse import share
 from saturate.exact import without_identities
 from saturate.improve import STOPPED, Improved, improve
@@ -26,6 +27,7 @@ REFUSED = "the check refused the optimized program; the baseline with shared wor
 UNCHECKED = "interrupted: the result was not checked"
 
 
+@no_collection()
 def searched(request: Request) -> Optimized:
     """The cheapest program found. An interrupt (Ctrl-C) ends what is going on, and what was found until then
     is returned. Raises `TargetError` where the target cannot run what is found.
@@ -96,7 +98,7 @@ def _checked(request: Request, best: Optimized, judge: Judge) -> Optimized:
     Where the user gave samples, they are what is checked.
     """
     try:
-        certificate = best.certified("numpy", CHECKED, request.seed, request.samples, judge.runs)
+        certificate = best.certified("numpy", CHECKED, request.seed, request.samples, judge.yardstick.runs)
     except KeyboardInterrupt:
         return replace(best, report=replace(best.report, notes=(*best.report.notes, UNCHECKED)))
     if certificate.passed:

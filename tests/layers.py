@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 FOLDERS = {"saturate": "saturate", "saturate.rules": "rules", "saturate.extract": "extract"}
 
 LAYERS = (
-    "errors attributes op program build ops",
+    "errors attributes collecting op program build ops",
     "text json_form",
     "tracing trace",
     "autodiff split cse exact lift arguments grad",
@@ -23,7 +23,7 @@ LAYERS = (
     "target degrees cells orders forms products views ways emission search targeted scaled",
     "runners source",
     "passes",
-    "samples observe perturb certificate measure differences check accuracy",
+    "samples observe perturb certificate measure yardstick differences check accuracy",
     "windows progress improve piecewise provenance log reporting",
     "replay assumed answers why asked optimized request searched record cache recall optimize rewrite many",
     "saturate",

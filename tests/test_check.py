@@ -11,11 +11,11 @@ from golden_files import Golden
 from running import JOINT, JOINT_IDS
 from workloads import WORKLOADS
 
-from saturate import check as checking
+from saturate import yardstick
 from saturate.autodiff import gradient_program
 from saturate.build import Builder
 from saturate.certificate import Certificate
-from saturate.check import check, reference_dtype
+from saturate.check import check
 from saturate.errors import ArgumentError
 from saturate.op import Array, Op, Type
 from saturate.ops.arithmetic import Mul, add, div, mul, sub
@@ -29,6 +29,7 @@ from saturate.ops.unary import Cast, cast, erf, exp, log, square, tanh
 from saturate.program import Node, Program
 from saturate.runners import NumpyRunner
 from saturate.trace import trace
+from saturate.yardstick import reference_dtype
 
 SIZES = (31, 37)
 
@@ -269,14 +270,14 @@ def test_the_reference_is_one_precision_wider_where_numpy_can(monkeypatch: pytes
     b = Builder()
     x = b.input("x", Type((3,)))
     assert reference_dtype(b.program("f", (erf(x).id,))) == "float64"
-    monkeypatch.setattr(checking, "LONG_FLOPS", 1.0)
+    monkeypatch.setattr(yardstick, "LONG_FLOPS", 1.0)
     assert reference_dtype(workload("attention", "float64")) == "float64"
 
 
 def test_without_a_wider_reference_more_ulps_are_allowed_and_faults_still_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(checking, "LONG_FLOPS", 1.0)
+    monkeypatch.setattr(yardstick, "LONG_FLOPS", 1.0)
     program = workload("attention", "float64")
     certificate = check(program, program)
     assert failed(certificate) == []

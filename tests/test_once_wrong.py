@@ -12,12 +12,10 @@ from scipy import special
 from workloads import logsumexp, softmax
 
 import saturate as sat
-from saturate.check import baseline_runs, holds_infinities, reference_dtype, trusted, ulps
-from saturate.lift import lift
-from saturate.measure import Rule
 from saturate.op import Type
 from saturate.ops.arithmetic import Mul
 from saturate.samples import samples
+from saturate.yardstick import Yardstick
 
 CASES: dict[str, tuple[Callable[..., Any], tuple[Type, ...]]] = {
     "a coefficient of zero beside what may be infinite": (lambda x: x.std(), (Type((4,), "float32"),)),
@@ -53,12 +51,10 @@ def test_another_form_that_is_wrong_excuses_nothing() -> None:
         replace(n, op=Mul(right_literal=6.0)) if isinstance(n.op, Mul) else n for n in baseline.nodes
     )
     wrong = replace(baseline, nodes=doubled)
-    rule = Rule(4.0, ulps(baseline, reference_dtype(baseline)), holds_infinities(baseline))
-    reference = lift(baseline, reference_dtype(baseline))
-    runs = baseline_runs(baseline, reference, samples(baseline.inputs), (), rule)
-    assert not trusted(wrong, runs, rule)
-    assert trusted(baseline, runs, rule)
-    assert not trusted(baseline, [], rule)
+    yardstick = Yardstick(baseline, samples(baseline.inputs), 4.0)
+    assert not yardstick.trusts(wrong)
+    assert yardstick.trusts(baseline)
+    assert not Yardstick(baseline, [], 4.0).trusts(baseline)
 
 
 def test_given_data_decide_where_a_cheaper_form_is_worse_on_them() -> None:

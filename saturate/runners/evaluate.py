@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -29,8 +28,7 @@ def evaluate(program: Program, *arrays: Any, xp: ModuleType = np, by: Step | Non
     `by` does another thing at each node than its op's evaluation.
     """
     found = {given.value: array for given, array in zip(program.inputs, arrays, strict=True)}
-    reads = Counter(v for node in program.nodes for v in node.operands)
-    reads.update(program.results)
+    reads = program.uses.copy()
     for node in program.nodes:
         operands = [found[v] for v in node.operands]
         found[node.value] = by(node, operands) if by else node.op.evaluate(xp, *operands)

@@ -27,15 +27,13 @@ def number(value: Scalar) -> ast.expr:
 
 def reads(expression: ast.expr) -> Iterator[str]:
     """The values that an expression reads, once for each place, from left to right."""
-    if isinstance(expression, ast.Name):
-        if expression.id.startswith(MARK):
-            yield expression.id[len(MARK) :]
-        return
-    for child in ast.iter_child_nodes(expression):
-        if isinstance(child, ast.expr):
-            yield from reads(child)
-        elif isinstance(child, ast.keyword):
-            yield from reads(child.value)
+    stack: list[ast.AST] = [expression]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, ast.Name):
+            stack += [*ast.iter_child_nodes(node)][::-1]
+        elif node.id.startswith(MARK):
+            yield node.id[len(MARK) :]
 
 
 def names(expression: ast.AST) -> set[str]:
