@@ -24,7 +24,7 @@ from saturate.extract.highs import HIGHS
 from saturate.extract.local import Solution, exchanges
 from saturate.extract.milp import milp as solve_milp
 from saturate.extract.model import Model, model, split
-from saturate.extract.portfolio import Part
+from saturate.extract.portfolio import Part, needed_only
 from saturate.extract.problem import problem
 from saturate.extract.reduce import contracted, reduced
 from saturate.extract.solver import Answer, rounded_up, unit
@@ -102,6 +102,41 @@ def test_reductions_keep_the_optimum_and_the_incumbent(seed: int) -> None:
     moved = small.restrict({c: whole.nodes[c][i].origin for c, i in start.items()})
     for root in small.problem.roots:
         assert any(node.origin == moved[root] for node in small.problem.nodes[root])
+
+
+def test_a_class_that_one_node_needs_goes_into_it() -> None:
+    """x and y are needed elsewhere; two ways through classes of their own cost the same, and one is left."""
+    ways = [("over x", [3], 1.0), ("over y", [4], 2.0)]
+    outside = [("leaf", [], 9.0), ("cheap", [5], 0.0)]
+    root = [("first", [1], 1.0), ("second", [2], 1.0)]
+    whole = problem(build([root, ways, ways, outside, outside, [("leaf", [], 3.0)], ways], [0, 6]))
+    known = {0: 1, 1: 0, 2: 0, 3: 1, 4: 0, 5: 0, 6: 1}
+    small = reduced(contracted(whole, Clock(None)), math.inf, Clock(None))
+    assert [len(group) for group in small.problem.nodes[:3]] == [2, 0, 0]
+    assert len(reduced(contracted(whole, Clock(None)), math.inf, Clock(None), rounds=0).problem.nodes[0]) == 2
+    inside = small.restrict(known)
+    assert inside[0] in {node.origin for node in small.problem.nodes[0]}
+    back = small.lift({c: inside[c] for c, group in enumerate(small.problem.nodes) if group})
+    assert (back[0], back[1]) == (0, 0), "the second way is the first, which is as cheap"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_choice_for_the_smaller_problem_costs_the_same_in_the_whole(seed: int) -> None:
+    whole = problem(dense_classes(seed, 8))
+    small = reduced(contracted(whole, Clock(None)), math.inf, Clock(None))
+    chosen = {
+        c: small.problem.nodes[c][i] for c, i in needed_only(small.problem, bottom_up(small.problem)).items()
+    }
+    lifted = small.lift({c: node.origin for c, node in chosen.items()})
+    positions = {
+        c: i
+        for c, group in enumerate(whole.nodes)
+        for i, node in enumerate(group)
+        if node.origin == lifted.get(c)
+    }
+    needed = needed_only(whole, positions)
+    assert sum(node.cost for node in chosen.values()) == pytest.approx(model(whole).cost(needed))
+    assert not unfounded(whole.nodes, needed)
 
 
 @pytest.mark.parametrize("seed", range(40))
