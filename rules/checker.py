@@ -29,7 +29,7 @@ FIELD = 2**31 - 1
 TOLERANCE = 1e-9
 """Relative, in float64; derivatives by central differences are compared to its square root."""
 KINDS = ("integers", "normal", "positive", "negative", "small", "zeros")
-"""Samples with special values; variables that need not be finite are also sampled with infinities."""
+"""Samples with special values; variables that need not be finite are also sampled with infinities and NaN."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +64,13 @@ def check(law: Law, seed: int = 0, trials: int = 24) -> list[Finding]:
 
     Samples are float64, one axis an index letter, sizes distinct primes, and meet the law's conditions. Sides
     of a `bitwise` law are equal bit for bit, others to `TOLERANCE`; both are NaN or neither is. `domain` and
-    `bounded` laws are not asked about infinities; the sides of the latter differ by at most their bound, and
-    their derivatives may differ.
+    `bounded` laws are not asked about infinities and NaN; the sides of the latter differ by at most their
+    bound, and their derivatives may differ.
     """
     sample = Sampler(law, seed)
     found = [_unmet(law, sample), _values(law, sample, trials), _field(law, sample), _slopes(law, sample)]
     if law.exact not in (DOMAIN, BOUNDED):
-        found.append(_infinities(law, sample, trials))
+        found.append(_beyond_numbers(law, sample, trials))
     return [finding for finding in found if finding is not None]
 
 
@@ -146,23 +146,32 @@ def _values(law: Law, sample: Sampler, trials: int) -> Finding | None:
     for values in _samples(sample, trials):
         left, right = sample.side(law.left, values), sample.side(law.right, values)
         if not same(law, left, right):
-            return Finding(law.name, "the sides differ", values, left, right)
+            return Finding(law.name, where_sides_differ(values), values, left, right)
     return None
 
 
-def _infinities(law: Law, sample: Sampler, trials: int) -> Finding | None:
-    """Variables that need not be finite hold infinities here and there, of `bitwise` laws NaN too."""
+def _beyond_numbers(law: Law, sample: Sampler, trials: int) -> Finding | None:
+    """Variables that need not be finite hold infinities or NaN here and there."""
     finite = {c.variable for c in law.where if c.fact == FINITE}
     open_ = [name for name in law.variables if name not in finite]
     for values in _samples(sample, trials) if open_ else ():
+        odd = np.inf if sample.rng.random() < 0.5 else np.nan
         for name in open_:
             there = sample.rng.random(values[name].shape) < 0.4
-            odd = np.nan if law.exact == BITWISE and sample.rng.random() < 0.5 else np.inf
             values[name] = np.where(there, np.copysign(odd, values[name]), values[name])
         left, right = sample.side(law.left, values), sample.side(law.right, values)
         if sample.holds(values) and not same(law, left, right):
-            return Finding(law.name, "the sides differ at infinities", values, left, right)
+            return Finding(law.name, where_sides_differ(values), values, left, right)
     return None
+
+
+def where_sides_differ(values: Mapping[str, AnyArray]) -> str:
+    """What a finding says of arrays on which the sides differ: whether all of them are numbers."""
+    if any(np.isnan(a).any() for a in values.values()):
+        return "the sides differ at NaN"
+    if any(np.isinf(a).any() for a in values.values()):
+        return "the sides differ at infinities"
+    return "the sides differ"
 
 
 def same(law: Law, left: AnyArray, right: AnyArray) -> bool:

@@ -18,7 +18,14 @@ from saturate.ops.elementwise import Elementwise
 from saturate.rules.language import Expr, Var, free_letters, functions_in, names_in, show
 
 BITWISE, ROUNDING, DOMAIN, BOUNDED = "bitwise", "rounding", "domain", "bounded"
-EXACTNESS = (BITWISE, ROUNDING, DOMAIN, BOUNDED)
+PROMISES: dict[str, str] = {
+    BITWISE: "the same bits at every argument, up to the sign and payload of NaN",
+    ROUNDING: "equal over the reals, and at infinities and NaN where conditions leave these; rounding may differ",
+    DOMAIN: "equal over the reals where nothing overflows",
+    BOUNDED: "off by at most its bound over the reals",
+}
+"""What a law of each class of exactness promises, strictest first; the checker holds it to that."""
+EXACTNESS = tuple(PROMISES)
 """Classes of exactness, strictest first; `optimize(exact=…)` admits laws up to one of them."""
 
 SIMPLIFY, EXPLORE, MERGE_SUMS = "simplify", "explore", "merge_sums"
@@ -42,7 +49,7 @@ class Condition:
         """Whether every element has the fact."""
         checks: dict[str, Callable[[AnyArray], AnyArray]] = {
             "nonzero": lambda a: a != 0,
-            "nonneg": lambda a: a >= 0,
+            "nonneg": lambda a: ~(a < 0),
             "finite": np.isfinite,
             "integer": lambda a: (a == np.rint(a)) | np.isnan(a),
             "binary": lambda a: (a == 0) | (a == 1),

@@ -60,27 +60,27 @@ def greater_equal_is_less_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return fn("greater_equal", a, b), fn("less_equal", b, a)
 
 
-@law(a="i", b="i")
+@law(a="i", b="i", where=finite("a"))
 def choice_of_the_larger(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """(a where b < a, else b) = max(a, b)."""
+    """(a where b < a, else b) = max(a, b) where a is finite: of NaN the choice is b."""
     return fn("where", fn("less", b, a), a, b), fn("maximum", a, b)
 
 
-@law(a="i", b="i")
+@law(a="i", b="i", where=finite("a"))
 def choice_of_the_smaller(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """(a where a < b, else b) = min(a, b)."""
+    """(a where a < b, else b) = min(a, b) where a is finite: of NaN the choice is b."""
     return fn("where", fn("less", a, b), a, b), fn("minimum", a, b)
 
 
-@law(a="i", b="i")
+@law(a="i", b="i", where=finite("a"))
 def choice_of_the_larger_or_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """(a where b ≤ a, else b) = max(a, b)."""
+    """(a where b ≤ a, else b) = max(a, b) where a is finite: of NaN the choice is b."""
     return fn("where", fn("less_equal", b, a), a, b), fn("maximum", a, b)
 
 
-@law(a="i", b="i")
+@law(a="i", b="i", where=finite("a"))
 def choice_of_the_smaller_or_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """(a where a ≤ b, else b) = min(a, b)."""
+    """(a where a ≤ b, else b) = min(a, b) where a is finite: of NaN the choice is b."""
     return fn("where", fn("less_equal", a, b), a, b), fn("minimum", a, b)
 
 
@@ -112,21 +112,21 @@ def largest_exp(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY,
-    egglog=('(= e (Fn2 "maximum" d a b)) (= k (low a)) (= l (high b)) (>= k l)', "(union e a)"),
+    a="i", b="i", direction=SIMPLIFY, narrows=True, where=finite("b"),
+    egglog=('(= e (Fn2 "maximum" d a b)) (= k (low a)) (= l (high b)) (>= k l) (finite b)', "(union e a)"),
 )  # fmt: skip
-def maximum_with_a_lower_bound(a: Expr) -> tuple[Expr, Expr]:
-    """max(tanh(a), −1) = tanh(a): a maximum with what is never larger."""
-    return fn("maximum", fn("tanh", a), const(-1)), fn("tanh", a)
+def maximum_with_a_lower_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """max(cosh(a), tanh(b)) = cosh(a) where b is finite: a maximum with what is never larger."""
+    return fn("maximum", fn("cosh", a), fn("tanh", b)), fn("cosh", a)
 
 
 @law(
-    a="i", direction=SIMPLIFY,
-    egglog=('(= e (Fn2 "minimum" d a b)) (= k (high a)) (= l (low b)) (<= k l)', "(union e a)"),
+    a="i", b="i", direction=SIMPLIFY, narrows=True, where=finite("b"),
+    egglog=('(= e (Fn2 "minimum" d a b)) (= k (high a)) (= l (low b)) (<= k l) (finite b)', "(union e a)"),
 )  # fmt: skip
-def minimum_with_an_upper_bound(a: Expr) -> tuple[Expr, Expr]:
-    """min(tanh(a), 1) = tanh(a): a minimum with what is never smaller."""
-    return fn("minimum", fn("tanh", a), const(1)), fn("tanh", a)
+def minimum_with_an_upper_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """min(tanh(a), cosh(b)) = tanh(a) where b is finite: a minimum with what is never smaller."""
+    return fn("minimum", fn("tanh", a), fn("cosh", b)), fn("tanh", a)
 
 
 @law(a="i", direction=SIMPLIFY, exact=BITWISE, where=integer("a"))

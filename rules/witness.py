@@ -9,12 +9,12 @@ import numpy as np
 
 from saturate.facts import FINITE
 from saturate.op import AnyArray
-from saturate.rules.checker import Finding, Sampler, check, same
+from saturate.rules.checker import Finding, Sampler, check, same, where_sides_differ
 from saturate.rules.language import letters_in
 from saturate.rules.law import BOUNDED, DOMAIN, Law
 
 NUMBERS = (1.0, 2.0, 0.0, -1.0, 0.5, -2.0, 3.0)
-"""What a person tries first; `inf` is tried after them, where a law admits it."""
+"""What a person tries first; infinities and NaN are tried after them, where a law admits these."""
 FILLED, DRAWN = 600, 200
 """How many arrays of one number, and of small whole numbers, are tried."""
 
@@ -39,9 +39,7 @@ def simplest(law: Law) -> Finding | None:
         if sample.holds(values):
             left, right = sample.side(law.left, values), sample.side(law.right, values)
             if not same(law, left, right):
-                infinite = any(np.isinf(a).any() for a in values.values())
-                what = "the sides differ at infinities" if infinite else "the sides differ"
-                return Finding(law.name, what, values, left, right)
+                return Finding(law.name, where_sides_differ(values), values, left, right)
     return None
 
 
@@ -57,7 +55,7 @@ def _tried(law: Law, sample: Sampler) -> Iterator[Mapping[str, AnyArray]]:
     shapes = {name: sample.shape(name) for name in law.variables}
     finite = {c.variable for c in law.where if c.fact == FINITE}
     open_ = frozenset() if law.exact in (DOMAIN, BOUNDED) else frozenset(law.variables) - finite
-    for numbers in (NUMBERS, (*NUMBERS, np.inf, -np.inf)):
+    for numbers in (NUMBERS, (*NUMBERS, np.inf, -np.inf), (np.nan, *NUMBERS)):
         choices = [numbers if name in open_ else NUMBERS for name in law.variables]
         for chosen in islice(product(*choices), FILLED):
             yield {name: np.full(shapes[name], x) for name, x in zip(law.variables, chosen, strict=True)}

@@ -10,7 +10,7 @@ from typing import Any
 from saturate.rules import THEORIES
 from saturate.rules.compile import rule_text
 from saturate.rules.language import letters_in, show
-from saturate.rules.law import Condition, Law
+from saturate.rules.law import PROMISES, Condition, Law
 from saturate.rules.witness import example
 from saturate.signature import statements
 
@@ -110,7 +110,7 @@ def rows(law: Law) -> list[tuple[str, str]]:
         ("law", known["law"]),
         ("variables", letters or "none"),
         ("conditions", needs),
-        ("class", law.exact),
+        ("class", f"{law.exact}: {PROMISES[law.exact]}"),
         ("runs", f"{law.direction}: {MEANING[law.direction]}"),
         ("source", law.source or "not stated"),
         ("declared", known["declared"]),

@@ -85,8 +85,8 @@ def _term(rng: np.random.Generator, terms: Terms, made: list[Term], kind: str) -
             return terms.rename(a, {J3: other} if other not in a.free else {})
 
 
-def values(rng: np.random.Generator, infinite: bool = False) -> dict[str, AnyArray]:
-    """Arrays that have the facts of their leaves; where asked for, the others hold an infinity."""
+def values(rng: np.random.Generator, odd: float | None = None) -> dict[str, AnyArray]:
+    """Arrays that have the facts of their leaves; those that need not be finite hold `odd` where it is given."""
     found: dict[str, AnyArray] = {}
     for name, (indices, facts) in LEAVES.items():
         x: AnyArray = rng.uniform(0.5, 1.5, [i.size for i in indices])
@@ -96,8 +96,8 @@ def values(rng: np.random.Generator, infinite: bool = False) -> dict[str, AnyArr
             x.flat[0] = 0.0
         if INTEGER in facts:
             x = np.rint(x - 0.5)
-        if infinite and FINITE not in facts:
-            x.flat[-1] = np.inf
+        if odd is not None and FINITE not in facts:
+            x.flat[-1] = odd
         found[name] = x
     return found
 

@@ -123,6 +123,18 @@ def choice_of_the_wrong_one(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return fn("where", fn("less", a, b), a, b), fn("maximum", a, b)
 
 
+@law(a="i", b="i")
+def choice_of_the_larger_at_nan(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """(a where b < a, else b) = max(a, b), also where a is NaN: there the choice is b."""
+    return fn("where", fn("less", b, a), a, b), fn("maximum", a, b)
+
+
+@law(a="i", b="i", narrows=True)
+def maximum_with_what_is_never_larger_at_nan(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """max(cosh(a), tanh(b)) = cosh(a), also where b is NaN."""
+    return fn("maximum", fn("cosh", a), fn("tanh", b)), fn("cosh", a)
+
+
 @law(a="ij", b="ij")
 def maximum_of_sum_is_sum_of_maxima(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """max_j (a + b) = max_j a + max_j b: both have the index."""
@@ -143,7 +155,7 @@ class Refuted:
     says: str
 
 
-DIFFER, INFINITE = "the sides differ", "the sides differ at infinities"
+DIFFER, INFINITE, AT_NAN = "the sides differ", "the sides differ at infinities", "the sides differ at NaN"
 
 REFUTED: tuple[Refuted, ...] = (
     Refuted(sum_of_product_is_product_with_one_sum, DIFFER),
@@ -165,6 +177,8 @@ REFUTED: tuple[Refuted, ...] = (
     Refuted(abs_bit_for_bit, DIFFER),
     Refuted(erf_within_less_than_its_bound, DIFFER),
     Refuted(choice_of_the_wrong_one, DIFFER),
+    Refuted(choice_of_the_larger_at_nan, AT_NAN),
+    Refuted(maximum_with_what_is_never_larger_at_nan, AT_NAN),
     Refuted(maximum_of_sum_is_sum_of_maxima, DIFFER),
     Refuted(off_by_a_hundred_millionth, DIFFER),
 )

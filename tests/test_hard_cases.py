@@ -79,6 +79,33 @@ def test_a_row_of_a_mask_of_attention_gives_no_number_there_alone() -> None:
     assert np.isfinite(dq[kept]).all()
 
 
+# A choice between what is larger and what is not, at NaN
+
+
+def relu_by_choice(x: Array) -> Array:
+    return np.where(x > 0, x, 0)
+
+
+def test_a_choice_becomes_a_maximum_where_arguments_are_numbers_and_the_report_says_so() -> None:
+    best = sat.optimize(relu_by_choice, drawn(31, 37))
+    assert {type(n.op).__name__ for n in best.program.nodes} == {"Maximum"}
+    assert best.report.assumptions == ("inputs are finite where their examples are",)
+
+
+def test_a_choice_stays_one_where_an_example_holds_nan() -> None:
+    held = drawn(31, 37)
+    held[3, 1:4] = np.nan
+    best = sat.optimize(relu_by_choice, held)
+    assert {type(n.op).__name__ for n in best.program.nodes} == {"Greater", "Where"}
+    np.testing.assert_array_equal(best(held), relu_by_choice(held))
+
+
+def test_a_choice_stays_one_where_a_value_may_be_no_number() -> None:
+    """The logarithm of a negative number is none, though no argument of the example is negative."""
+    best = sat.optimize(lambda x: relu_by_choice(np.log(x)), np.exp(drawn(31, 37)), accuracy=None, check=False)
+    assert {type(n.op).__name__ for n in best.program.nodes} == {"Log", "Greater", "Where"}
+
+
 # Ties
 
 
