@@ -20,7 +20,7 @@ from saturate.rules.language import Expr, Var, free_letters, functions_in, names
 BITWISE, ROUNDING, DOMAIN, BOUNDED = "bitwise", "rounding", "domain", "bounded"
 PROMISES: dict[str, str] = {
     BITWISE: "the same bits at every argument, up to the sign and payload of NaN",
-    ROUNDING: "equal over the reals, and at infinities and NaN where conditions leave these; rounding may differ",
+    ROUNDING: "equal over the reals, at infinities and NaN unless a condition bars them; rounding may differ",
     DOMAIN: "equal over the reals where nothing overflows",
     BOUNDED: "off by at most its bound over the reals",
 }

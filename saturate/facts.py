@@ -1,8 +1,8 @@
 """What is known of every element of a value, and how ops pass it on: one table for terms and for the e-graph.
 
 A fact is a word: `finite` (neither infinite nor NaN, over the reals: overflow does not count), `nonneg`
-(nowhere below 0), `nonzero`, `integer` (what rounding to a whole number leaves as it is) and `binary` (0 or 1).
-Positive is `nonneg` and `nonzero` together. Only `finite` and `binary` rule NaN out.
+(nowhere below 0), `nonzero`, `integer` (what rounding to a whole number leaves as it is) and `binary` (0 or
+1). Positive is `nonneg` and `nonzero` together. Only `finite` and `binary` rule NaN out.
 """
 
 from __future__ import annotations

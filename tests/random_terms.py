@@ -86,7 +86,7 @@ def _term(rng: np.random.Generator, terms: Terms, made: list[Term], kind: str) -
 
 
 def values(rng: np.random.Generator, odd: float | None = None) -> dict[str, AnyArray]:
-    """Arrays that have the facts of their leaves; those that need not be finite hold `odd` where it is given."""
+    """Arrays that have the facts of their leaves; those that need not be finite hold `odd` where given."""
     found: dict[str, AnyArray] = {}
     for name, (indices, facts) in LEAVES.items():
         x: AnyArray = rng.uniform(0.5, 1.5, [i.size for i in indices])

@@ -146,7 +146,9 @@ def test_a_witness_is_as_simple_as_can_be() -> None:
     )
     assert found["maximum_of_sum"] == "maximum_of_sum: the sides differ at a = [-2., 2.]: 0., 2."
     assert found["difference_with_itself"].endswith("the sides differ at infinities at a = inf: nan, 0.")
-    assert found["choice_of_the_larger_at_nan"].endswith("the sides differ at NaN at a = nan, b = 1.: 1., nan")
+    assert found["choice_of_the_larger_at_nan"].endswith(
+        "the sides differ at NaN at a = nan, b = 1.: 1., nan"
+    )
     assert found["off_by_a_hundred_millionth"].endswith("at a = 1.: 1., 1.00000001")
 
 

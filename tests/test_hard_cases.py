@@ -102,7 +102,9 @@ def test_a_choice_stays_one_where_an_example_holds_nan() -> None:
 
 def test_a_choice_stays_one_where_a_value_may_be_no_number() -> None:
     """The logarithm of a negative number is none, though no argument of the example is negative."""
-    best = sat.optimize(lambda x: relu_by_choice(np.log(x)), np.exp(drawn(31, 37)), accuracy=None, check=False)
+    best = sat.optimize(
+        lambda x: relu_by_choice(np.log(x)), np.exp(drawn(31, 37)), accuracy=None, check=False
+    )
     assert {type(n.op).__name__ for n in best.program.nodes} == {"Log", "Greater", "Where"}
 
 

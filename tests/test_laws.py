@@ -60,7 +60,7 @@ def fired(law: Law, dropped: Condition | None = None) -> tuple[bool, set[str]]:
 
 @pytest.mark.parametrize("law", CATALOGUE, ids=lambda law: law.name)
 def test_a_law_is_true(law: Law) -> None:
-    """Values on samples, at infinities and NaN where it allows them, in a prime field where rational, and slopes."""
+    """Values on samples, at infinities and NaN where allowed, in a prime field where rational, and slopes."""
     assert [str(finding) for finding in check(law, trials=8 * len(KINDS))] == []
 
 

@@ -272,7 +272,7 @@ CHUNKS = [LAWS[k::6] for k in range(6)]
 
 @pytest.mark.parametrize("seed", range(len(CHUNKS)))
 def test_no_law_is_false_where_it_nearly_matches(seed: int) -> None:
-    """Left sides over any leaves and indices, among further members, at infinities and NaN where facts allow."""
+    """Left sides over any leaves and indices, among further members, at infinities and NaN where allowed."""
     rng = np.random.default_rng(seed)
     terms = Terms()
     for each in CHUNKS[seed]:
