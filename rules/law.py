@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -141,8 +142,8 @@ def law(
     `optimize` tests a law that is not of the catalogue before it uses it, unless it is `unchecked`.
     Raises `LawError` for an unbound variable, a condition on none of the variables, sides with different free
     letters without `narrows=True`, a bare variable on the left, an unknown function, a missing docstring, an
-    unknown class or direction, egglog text whose parentheses do not match, and a `bounded` law without its
-    `bound` or another law with one.
+    unknown class or direction, what is not two sides, egglog text whose parentheses do not match, and a
+    `bounded` law without its `bound` or another law with one.
     """
 
     def declare(function: Callable[..., tuple[Expr, Expr]]) -> Law:
@@ -162,7 +163,7 @@ def law(
             raise LawError(
                 f"law {name} needs a bound above zero where it is bounded, and none elsewhere: got {bound}"
             )
-        left, right = function(**{p: Var(p) for p in parameters})
+        left, right = _sides(name, function(**{p: Var(p) for p in parameters}))
         _check_functions(name, left, right)
         _check_sides(name, left, right, variables, narrows)
         _check_conditions(name, where, parameters)
@@ -175,6 +176,20 @@ def law(
         )  # fmt: skip
 
     return declare
+
+
+def _sides(name: str, returned: Any) -> tuple[Expr, Expr]:
+    match returned:
+        case (Expr() as left, Expr() as right):
+            return left, right
+        case tuple() as parts:
+            got = ", ".join(show(part) if isinstance(part, Expr) else repr(part) for part in parts)
+        case _:
+            got = repr(returned)
+    raise LawError(
+        f"law {name} needs to return its two sides, terms made of its variables, got ({got}): "
+        "a number alone is const(1)"
+    )
 
 
 def _check_functions(name: str, *sides: Expr) -> None:

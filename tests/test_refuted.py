@@ -150,6 +150,14 @@ def letterless() -> object:
     return unlettered
 
 
+def one_sided() -> object:
+    def has_a_number_for_a_side(a: Expr) -> tuple[Expr, Expr]:
+        """exp(a)·exp(−a) = 1."""
+        return exp(a) * exp(-a), 1  # type: ignore[return-value]
+
+    return law(a="i")(has_a_number_for_a_side)
+
+
 def boundless() -> object:
     @law(a="i", exact="bounded")
     def is_nearly(a: Expr) -> tuple[Expr, Expr]:
@@ -208,6 +216,11 @@ def unknown() -> object:
         (
             aimless,
             "law undirected needs direction to be one of simplify, explore, merge_sums; got 'sideways'",
+        ),
+        (
+            one_sided,
+            "law has_a_number_for_a_side needs to return its two sides, terms made of its variables, got "
+            "(exp(a)·exp(-1·a), 1): a number alone is const(1)",
         ),
         (
             boundless,
