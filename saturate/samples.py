@@ -15,6 +15,8 @@ from saturate.program import Input
 KINDS = ("normal", "offset 1e4", "ties", "scale 1e3", "offset -1e4", "scale 1e-3", "zeros", "mixed")
 """What is special about a drawn sample; trials go through them in turn."""
 
+TOGETHER = ("ties", "scale 1e-3")
+"""Kinds of all arguments at once: a function of many is near zero only where all of them are small."""
 MILD = ("normal", "ties", "zeros")
 """Kinds near the examples: what the whole of a long program is measured on."""
 EXAMPLE = "example"
@@ -66,7 +68,7 @@ def samples(
         chosen = floats[(trial // len(kinds) + trial) % len(floats)] if floats else -1
         arrays: list[AnyArray] = []
         for k, (i, example) in enumerate(zip(inputs, base, strict=True)):
-            own = kind if k == chosen or kind == "ties" or rng.random() < 0.5 else "normal"
+            own = kind if k == chosen or kind in TOGETHER or rng.random() < 0.5 else "normal"
             own = str(rng.choice(KINDS[:-1])) if kind == "mixed" else own
             arrays.append(_Draw(i.type, example, own, (trial + trial // len(kinds)) % 2 == 0, rng).array())
         found.append(Sample(kind, trial, tuple(arrays)))
