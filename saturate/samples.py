@@ -50,8 +50,8 @@ def samples(
 
     `examples` are tuples of arguments in the order of the inputs; a `Type` or None in an array's place says
     nothing. Floats are drawn with the mean and deviation of the first example, else from the standard
-    normal, and then made special by the kind of the sample: exact ties, zeros, offsets of ±1e4, scales of
-    1e-3 and 1e3, in one input by turns and in each other one with even odds. They stay within `low` and
+    normal, and then made special by the kind of the sample: exact ties and a scale of 1e-3 in all inputs,
+    zeros, offsets of ±1e4 and a scale of 1e3 in one input by turns and in each other one with even odds. They stay within `low` and
     `high` of a type, and in every other draw above zero where the example is. Infinities of the
     example stay in place; in every other draw −inf moves to random places that leave a finite entry in each
     row, and there is no NaN, so that something can be compared. Integers are drawn from those of the

@@ -37,7 +37,8 @@ def assumptions(f: Any, *examples: Any, **options: Any) -> tuple[str, ...]:
         (lambda x, y: x * 0 + y * 2 * 3, ("x is finite where its example is",)),
         (lambda x, y: x * y + x * np.exp(y), ("x is finite where its example is",)),
         (lambda x, y: (x - x) * 2 + (y - y), (ALL,)),
-        (lambda x, y: np.where(x > y, x, y) * 1, ()),
+        (lambda x, y: np.where(x > y, x, y) * 1, ("x is finite where its example is",)),
+        (lambda x, y: np.maximum(np.maximum(x, y), x) * 1, ()),
     ],
 )
 def test_inputs_are_finite_where_a_law_needs_it(f: Any, said: tuple[str, ...]) -> None:
