@@ -47,7 +47,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What is wrong, where, and both sides there, in as many digits as show that they differ."""
+        """What is wrong, where, and both sides there, in as many digits as it takes to see a difference."""
         given = ", ".join(f"{name} = {_shown(a)}" for name, a in self.witness.items())
         said = self.what + (f" at {given}" if given else "")
         if self.left is None or self.right is None:
@@ -56,6 +56,8 @@ class Finding:
             sides = [_shown(side, digits) for side in (self.left, self.right)]
             if sides[0] != sides[1]:
                 break
+        else:
+            sides = [_shown(side) for side in (self.left, self.right)]
         return f"{said}: {', '.join(sides)}"
 
 

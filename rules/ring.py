@@ -8,11 +8,14 @@ from saturate.rules.law import EXPLORE, MERGE_SUMS, SIMPLIFY, Law, finite, law
 _ZERO = "(bigrat (bigint 0) (bigint 1))"
 _ONE = "(bigrat (bigint 1) (bigint 1))"
 _MINUS = "(bigrat (bigint -1) (bigint 1))"
+_GOLDBERG = (
+    "D. Goldberg, What every computer scientist should know about floating-point arithmetic, 1991, sect. 1.4"
+)
 _SPORES = "Y. R. Wang et al., SPORES: sum-product optimization via relational equality saturation, 2020, R_EQ"
 
 
 @law(
-    a="ij", b="ij", c="ij", direction=SIMPLIFY,
+    a="ij", b="ij", c="ij", direction=SIMPLIFY, source=_SPORES,
     egglog=(
         "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (= t (set-empty)) (!= e x)"
         " (= (multiset-count M x) 1) (<= (+ (multiset-length M) (multiset-length N)) 9)",
@@ -181,7 +184,7 @@ def like_term_without_number(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="i", c="i", direction=MERGE_SUMS,
+    a="i", b="i", c="i", direction=MERGE_SUMS, source=_SPORES,
     egglog=(
         "(= e (Plus d M)) (mem M x) (= x (Plus d N)) (!= e x)"
         " (<= (+ (multiset-length M) (multiset-length N)) 5)",
@@ -241,7 +244,7 @@ def opposite_numbers(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="i", direction=EXPLORE, where=finite("a"),
+    a="i", b="i", direction=EXPLORE, where=finite("a"), source=_SPORES,
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k s B)) (> (multiset-count B x) 0) (!= x y)"
         " (finite x) (= (set-length (set-intersect (free x) s)) 0)",
@@ -256,7 +259,7 @@ def factor_with_one(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return a + a * b, a * (const(1) + b)
 
 
-@law(a="i", direction=EXPLORE)
+@law(a="i", direction=EXPLORE, source=_GOLDBERG)
 def difference_of_squares(a: Expr) -> tuple[Expr, Expr]:
     """1 − a·a = (1 + a)·(1 − a)."""
     return const(1) + const(-1) * a * a, (const(1) + a) * (const(1) + const(-1) * a)
