@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,28 +19,6 @@ BATCH = 256
 """Sets that are weighed at a time."""
 MOST_COPIED = 64
 """Edges that putting a class into its users may add, and children that it may have there."""
-MOST_JOINED = 10
-"""Nodes of a class into which another is put."""
-
-
-class Swap(NamedTuple):
-    """In class c, index `old` has gone: `new` is never worse."""
-
-    c: int
-    old: int
-    new: int
-
-
-class Joint(NamedTuple):
-    """In class c, `new` is index `old` together with index `kept` of class `below`, which nothing else
-    needs.
-    """
-
-    c: int
-    old: int
-    new: int
-    below: int
-    kept: int
 
 
 @dataclass(frozen=True)
@@ -49,31 +26,26 @@ class Reduced:
     """A smaller problem with the same optimum.
 
     Any choice for it, joined with `fixed` (the contracted classes), is a choice for the whole of the same
-    cost. `moves`, in the order in which they were made, bring a choice for the whole into the problem at no
-    cost, and the joints among them lead back. `lower_bound` counts what every extraction contains.
+    cost. `swaps` are (class, index, index of the node that is never worse), in the order of removal: applying
+    them brings a choice for the whole into the problem at no cost. `lower_bound` counts what every extraction
+    contains.
     """
 
     problem: Problem
     fixed: Mapping[int, int]
-    moves: Sequence[Swap | Joint]
+    swaps: Sequence[tuple[int, int, int]]
     lower_bound: float
 
     def lift(self, choice: Mapping[int, int]) -> dict[int, int]:
-        """A choice (class → index) for the whole, with the user's indices."""
-        lifted = {**self.fixed, **choice}
-        for move in reversed(self.moves):
-            if isinstance(move, Joint) and lifted.get(move.c) == move.new:
-                lifted[move.c], lifted[move.below] = move.old, move.kept
-        return lifted
+        """A choice (class → user's index) for the whole."""
+        return {**self.fixed, **choice}
 
     def restrict(self, choice: Mapping[int, int]) -> dict[int, int]:
-        """A choice for the whole, with nodes replaced by those that dominate them or were made of them."""
+        """A choice for the whole, with removed nodes swapped for those that dominate them."""
         moved = dict(choice)
-        for move in self.moves:
-            if moved.get(move.c) == move.old and (
-                isinstance(move, Swap) or moved.get(move.below) == move.kept
-            ):
-                moved[move.c] = move.new
+        for c, old, new in self.swaps:
+            if moved.get(c) == old:
+                moved[c] = new
         return moved
 
 
@@ -120,7 +92,7 @@ class _State:
         self.roots = start.problem.roots
         self.upper = upper
         self.fixed = dict(start.fixed)
-        self.moves = list(start.moves)
+        self.swaps = list(start.swaps)
         self.bound = start.lower_bound
         self.must: MustSets | None = None
         self.always = set(self.roots)
@@ -129,7 +101,7 @@ class _State:
 
     def result(self) -> Reduced:
         return Reduced(
-            Problem(self.nodes.copy(), self.roots), self.fixed.copy(), self.moves.copy(), self.bound
+            Problem(self.nodes.copy(), self.roots), self.fixed.copy(), self.swaps.copy(), self.bound
         )
 
     def live(self) -> list[int]:
@@ -142,7 +114,6 @@ class _State:
     def round(self, clock: Clock) -> float:
         """One pass of all the reductions; which part of the problem is left."""
         before = self.size()
-        self._join()
         instance = Problem(self.nodes, self.roots)
         must = must_sets(instance, clock, self.must)
         self.must = MustSets(must.rank, must.order, ())
@@ -247,7 +218,7 @@ class _State:
     def _keep(self, c: int, dominated: Dominated) -> set[int]:
         """Leave c the nodes that are not dominated, and remember who takes the place of whom; who is gone."""
         group = self.nodes[c]
-        self.moves += [Swap(c, group[k].origin, group[by].origin) for k, by in dominated]
+        self.swaps += [(c, group[k].origin, group[by].origin) for k, by in dominated]
         gone = {k for k, _ in dominated}
         if gone:
             self.nodes[c] = [node for k, node in enumerate(group) if k not in gone]
@@ -312,44 +283,6 @@ class _State:
             elif gone and any(d in gone for node in group for d in node.kids):
                 absorbed = [_absorb(node, gone) for node in group]
                 self.nodes[c] = [node for node in absorbed if c not in node.kids]
-
-    def _join(self) -> None:
-        """Put a class that one node needs into that node: one node for each way to make both.
-
-        Then dominance compares the ways of both together: of the orders of a product whose steps nothing else
-        needs one is left. Children first; not where a class would become large or many edges be copied.
-        """
-        users = [0] * len(self.nodes)
-        above = [-1] * len(self.nodes)
-        for c, group in enumerate(self.nodes):
-            for node in group:
-                for d in node.kids:
-                    users[d] += 1
-                    above[d] = c
-        fresh = 1 + max(
-            [node.origin for group in self.nodes for node in group] + [move.new for move in self.moves],
-            default=0,
-        )
-        for d in founded_order(self.nodes):
-            c, below = above[d], self.nodes[d]
-            if users[d] != 1 or d in self.always or len(self.nodes[c]) + len(below) > MOST_JOINED:
-                continue
-            user = next((node for node in self.nodes[c] if d in node.kids), None)
-            if user is None or c == d or (len(below) - 1) * (len(user.kids) - 1) > MOST_COPIED:
-                continue
-            both: list[Alternative] = []
-            for node in below:
-                kids = {*user.kids, *node.kids} - {d}
-                if c not in kids:
-                    both.append(Alternative(user.cost + node.cost, tuple(sorted(kids)), fresh))
-                    self.moves.append(Joint(c, user.origin, fresh, d, node.origin))
-                    fresh += 1
-            for nodes, change in ((below, -1), ([user], -1), (both, 1)):
-                for e in (e for node in nodes for e in node.kids):
-                    users[e] += change
-                    above[e] = c
-            self.nodes[c] = [new for node in self.nodes[c] for new in (both if node is user else [node])]
-            self.nodes[d] = ()
 
 
 def _absorb(node: Alternative, gone: Mapping[int, Alternative]) -> Alternative:

@@ -104,22 +104,6 @@ def test_reductions_keep_the_optimum_and_the_incumbent(seed: int) -> None:
         assert any(node.origin == moved[root] for node in small.problem.nodes[root])
 
 
-def test_a_class_that_one_node_needs_goes_into_it() -> None:
-    """x and y are needed elsewhere; two ways through classes of their own cost the same, and one is left."""
-    ways = [("over x", [3], 1.0), ("over y", [4], 2.0)]
-    outside = [("leaf", [], 9.0), ("cheap", [5], 0.0)]
-    root = [("first", [1], 1.0), ("second", [2], 1.0)]
-    whole = problem(build([root, ways, ways, outside, outside, [("leaf", [], 3.0)], ways], [0, 6]))
-    known = {0: 1, 1: 0, 2: 0, 3: 1, 4: 0, 5: 0, 6: 1}
-    small = reduced(contracted(whole, Clock(None)), math.inf, Clock(None))
-    assert [len(group) for group in small.problem.nodes[:3]] == [2, 0, 0]
-    assert len(reduced(contracted(whole, Clock(None)), math.inf, Clock(None), rounds=0).problem.nodes[0]) == 2
-    inside = small.restrict(known)
-    assert inside[0] in {node.origin for node in small.problem.nodes[0]}
-    back = small.lift({c: inside[c] for c, group in enumerate(small.problem.nodes) if group})
-    assert (back[0], back[1]) == (0, 0), "the second way is the first, which is as cheap"
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_a_choice_for_the_smaller_problem_costs_the_same_in_the_whole(seed: int) -> None:
     whole = problem(dense_classes(seed, 8))
