@@ -16,6 +16,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "SATURATE_CACHE": "off"})
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -52,7 +53,7 @@ def main() -> int:
     for seed in range(given.first, given.last):
         if time.perf_counter() - start > given.seconds:
             break
-        program, count = fuzz_program(seed), count + 1
+        program, count = fuzz_program(Random(seed), f"fuzz{seed}"), count + 1
         wrong = fault(program)
         if wrong:
             failed += 1

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from saturate.algebra import Ix
+from saturate.facts import FINITE
 from saturate.step import Step
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ class Factors:
             right = self.full & ~left
             if left > right or not self._narrow(left) or not self._narrow(right):
                 continue
+            if not (self._outside(left, right) and self._outside(right, left)):
+                continue
             shared = self._private(self.full) - self._private(left) - self._private(right)
             for ks in ((one, one),) if k == 1 else ((k, one), (one, k)):
                 a, b = self._sub(left, ks[0]), self._sub(right, ks[1])
@@ -109,6 +112,15 @@ class Factors:
         """Every subset; of many factors only the first few, or there would be 3ⁿ pairs."""
         n = len(self.factors)
         return range(1, self.full) if n <= MANY else ((1 << k) - 1 for k in range(1, n))
+
+    def _outside(self, mask: int, other: int) -> bool:
+        """Whether a subset may be multiplied with the other after that is summed: only what is finite, since
+        −∞·(1 − 2) is ∞ and −∞·1 − −∞·2 is NaN.
+        """
+        facts = self.lattice.classes.facts
+        return not self._private(other) or all(
+            FINITE in facts[f] for k, f in enumerate(self.factors) if mask >> k & 1
+        )
 
     def _narrow(self, mask: int) -> bool:
         return self.lattice.size(self._out(mask)) <= self.limit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
+from random import Random
 
 import numpy as np
 
@@ -42,21 +43,20 @@ UNARY: tuple[Callable[[Value], Value], ...] = (
 """Functions that keep values in bounds, so that errors and not overflows are compared."""
 
 
-def fuzz_program(seed: int) -> Program:
+def fuzz_program(random: Random, name: str = "fuzz") -> Program:
     """A program of at least 30 steps with several outputs; in two of three with gradients of one of them."""
-    rng = np.random.default_rng(seed)
-    rows, columns = SIZES[seed % len(SIZES)]
+    rows, columns = random.choice(SIZES)
     b = Builder()
     shapes = ((rows, columns), (rows, columns), (columns, rows), (rows, 1), (1, columns), (columns,), ())
     values = [b.input(f"x{k}", Type(shape)) for k, shape in enumerate((*shapes, (2, rows, columns)))]
-    draw = _Draw(rng, values)
-    while len(b.nodes) < STEPS + seed % 11:
+    draw, steps = _Draw(random, values), STEPS + random.randrange(11)
+    while len(b.nodes) < steps:
         values.append(draw.step())
-    outputs = [v.id for v in values[len(b.inputs) :] if rng.random() < 0.1]
-    program = b.program(f"fuzz{seed}", tuple(dict.fromkeys((*outputs, values[-1].id))))
-    if seed % 3 == 0:
+    outputs = [v.id for v in values[len(b.inputs) :] if random.random() < 0.1]
+    program = b.program(name, tuple(dict.fromkeys((*outputs, values[-1].id))))
+    if not random.randrange(3):
         return program
-    wrt = tuple(str(name) for name in rng.choice([i.name for i in b.inputs], 3, replace=False))
+    wrt = tuple(random.sample([i.name for i in b.inputs], 3))
     output = len(program.outputs) - 1
     scalar = not program.types[program.outputs[output]].shape
     return gradient_program(program, wrt, output, "ones" if scalar else "input")
@@ -66,16 +66,16 @@ def fuzz_program(seed: int) -> Program:
 class _Draw:
     """Draws one step after another; `values` grows outside."""
 
-    rng: np.random.Generator
+    random: Random
     values: list[Value] = field(default_factory=list)
 
     def step(self) -> Value:
         x = self._any(lambda v: True)
-        match int(self.rng.integers(10)):
+        match self.random.randrange(10):
             case 0 | 1 | 2:
                 return self._binary(x)
             case 3 | 4:
-                return UNARY[int(self.rng.integers(len(UNARY)))](x)
+                return self.random.choice(UNARY)(x)
             case 5 if x.shape:
                 return self._reduced(x)
             case 6 if len(x.shape) == 2:
@@ -92,34 +92,34 @@ class _Draw:
 
     def _any(self, fits: Callable[[Value], bool], default: int = 0) -> Value:
         found = [v for v in self.values if v.type.is_float and fits(v)] or self.values[:1]
-        return found[int(self.rng.integers(len(found)))]
+        return self.random.choice(found)
 
     def _spread(self, y: Value, shape: tuple[int, ...]) -> Value:
         return y if y.shape == shape else broadcast(y, shape)
 
     def _binary(self, x: Value) -> Value:
         y = self._spread(self._any(lambda v: _fits(v.shape, x.shape)), x.shape)
-        a, b = (x, y) if self.rng.random() < 0.5 else (y, x)
+        a, b = (x, y) if self.random.random() < 0.5 else (y, x)
         ops = (add, sub, lambda p, q: mul(p, tanh(q)), maximum, minimum, hypot)
-        return ops[int(self.rng.integers(len(ops)))](a, b)
+        return self.random.choice(ops)(a, b)
 
     def _reduced(self, x: Value) -> Value:
         ways = [axes for n in range(1, len(x.shape) + 1) for axes in combinations(range(len(x.shape)), n)]
-        axes = ways[int(self.rng.integers(len(ways)))]
-        op = (sum, mean, max, min)[int(self.rng.integers(4))]
-        return tanh(op(x, axes, bool(self.rng.integers(2))))
+        axes = self.random.choice(ways)
+        op = self.random.choice((sum, mean, max, min))
+        return tanh(op(x, axes, bool(self.random.randrange(2))))
 
     def _view(self, x: Value) -> Value:
         rank = len(x.shape)
-        match int(self.rng.integers(5)):
+        match self.random.randrange(5):
             case 0:
-                return transpose(x, tuple(int(k) for k in self.rng.permutation(rank)))
+                return transpose(x, tuple(self.random.sample(range(rank), rank)))
             case 1:
                 return reshape(x, (int(np.prod(x.shape)),))
             case 2:
                 return reshape(x, (x.shape[0], 1, *x.shape[1:])) if rank < 3 else sum(x, (0,))
             case 3:
-                return flip(x, (int(self.rng.integers(rank)),))
+                return flip(x, (self.random.randrange(rank),))
             case _:
                 stop = tuple((n + 1) // 2 for n in x.shape)
                 return concatenate((slice(x, (0,) * rank, stop), slice(x, (0,) * rank, stop)), 0)

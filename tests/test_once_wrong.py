@@ -102,3 +102,17 @@ def test_what_is_near_zero_where_all_arguments_are_small_keeps_its_exact_form() 
     small = data * np.float32(0.1)
     true = near_zero(*small.astype("float64"))
     assert np.abs(best(*small) - true).max() <= 1e-6 * np.abs(true).max()
+
+
+def test_what_may_be_infinite_stays_inside_a_sum() -> None:
+    """−∞·(1 − 2) is ∞ where −∞·1 − −∞·2 is NaN: the scale leaves the product only where it is finite."""
+    rng = np.random.default_rng(0)
+    s, x, w = (rng.standard_normal(shape).astype("float32") for shape in ((6, 1), (6, 8), (8, 3)))
+    finite = sat.optimize(lambda s, x, w: (s * x) @ w, s, x, w)
+    assert "s * (x @ w)" in finite.source()
+    assert finite.report.assumptions == ("s is finite where its example is",)
+    s[2] = -np.inf
+    best = sat.optimize(lambda s, x, w: (s * x) @ w, s, x, w)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(best(s, x, w), (s * x) @ w)
+    assert best.report.assumptions == ()
