@@ -69,33 +69,10 @@ def scale(true: AnyArray) -> float:
     return float(largest if np.isfinite(largest) else np.max(np.abs(true[np.isfinite(true)]), initial=0.0))
 
 
-def judged(name: str, k: int, runs: Sequence[Run], rule: Rule) -> ResultCheck:
-    """The verdict on the k-th result over all samples, with the figures of the worst one; one that passes
-    where the result is next to nothing tells less than any other.
-    """
-    judgements = [_judge(k, run, rule) for run in runs]
-    size = sum(j.size for j in judgements)
-    compared = sum(j.compared for j in judgements)
-    none = _Judgement(0.0, 0.0, 0.0, 0.0, 0, 0, "", "no samples")
-    worst = max(judgements, key=lambda j: (j.excess > 1, j.telling, j.excess), default=none)
-    fault = worst.fault or ("" if compared or not size else "nothing finite to compare")
-    share = compared / size if size else 1.0
-    passed = worst.excess <= 1.0 and not fault
-    return ResultCheck(
-        name=name,
-        error=worst.error,
-        baseline_error=worst.baseline_error,
-        reach=worst.reach,
-        tolerance=worst.tolerance,
-        worst_sample=worst.sample,
-        compared=share,
-        passed=passed,
-        fault=fault,
-    )
-
-
 @dataclass(frozen=True)
-class _Judgement:
+class Judgement:
+    """One result on one sample, with figures in units of its scale; `excess` above 1 fails."""
+
     error: float
     baseline_error: float
     reach: float
@@ -114,12 +91,37 @@ class _Judgement:
         return self.error / self.tolerance if self.tolerance else np.inf if self.error else 0.0
 
 
-def _judge(k: int, run: Run, rule: Rule) -> _Judgement:
+def together(name: str, judgements: Sequence[Judgement]) -> ResultCheck:
+    """The verdict on a result over all samples, with the figures of the worst one; one that passes where the
+    result is next to nothing tells less than any other.
+    """
+    size = sum(j.size for j in judgements)
+    compared = sum(j.compared for j in judgements)
+    none = Judgement(0.0, 0.0, 0.0, 0.0, 0, 0, "", "no samples")
+    worst = max(judgements, key=lambda j: (j.excess > 1, j.telling, j.excess), default=none)
+    fault = worst.fault or ("" if compared or not size else "nothing finite to compare")
+    share = compared / size if size else 1.0
+    passed = worst.excess <= 1.0 and not fault
+    return ResultCheck(
+        name=name,
+        error=worst.error,
+        baseline_error=worst.baseline_error,
+        reach=worst.reach,
+        tolerance=worst.tolerance,
+        worst_sample=worst.sample,
+        compared=share,
+        passed=passed,
+        fault=fault,
+    )
+
+
+def judge(k: int, run: Run, rule: Rule) -> Judgement:
+    """The k-th result on one sample, by `rule`."""
     true, plain, found = run.reference[k], run.baseline[k], run.optimized[k]
     sample = str(run.sample)
     if (found.shape, found.dtype) != (plain.shape, plain.dtype):
         fault = f"{_kind(found)} where the baseline has {_kind(plain)}"
-        return _Judgement(np.inf, 0.0, 0.0, 0.0, 0, plain.size, sample, fault)
+        return Judgement(np.inf, 0.0, 0.0, 0.0, 0, plain.size, sample, fault)
     sure = np.isfinite(plain) & np.isfinite(true) if plain.dtype.kind == "f" else plain == true
     count, size = int(np.count_nonzero(sure)), scale(true)
     telling = plain.dtype.kind != "f" or size >= np.finfo(plain.dtype).tiny
@@ -127,7 +129,7 @@ def _judge(k: int, run: Run, rule: Rule) -> _Judgement:
     fault = _fault(run.sample, rule, true, plain, found)
     if count < plain.size:
         true, plain, found = true[sure], plain[sure], found[sure]
-    return _Judgement(
+    return Judgement(
         distance(true, found) / unit,
         distance(true, plain) / unit,
         run.errors[k] / unit,

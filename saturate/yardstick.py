@@ -17,7 +17,7 @@ import numpy as np
 from saturate.certificate import ResultCheck
 from saturate.errors import SaturateError
 from saturate.lift import LONG, lift, lifted_array
-from saturate.measure import Rule, Run, distance, judged
+from saturate.measure import Judgement, Rule, Run, distance, judge, together
 from saturate.op import AnyArray, Array
 from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.perturb import nearby, perturbed
@@ -68,18 +68,24 @@ class Yardstick:
         position of a run of the baseline.
         """
         runs: list[Run] = []
+        judgements: list[list[Judgement]] = []
         for k, results in found.items():
             mine = tuple(map(np.asarray, results))
-            run = replace(self.runs[k], optimized=mine)
-            if not all(row.passed for row in self._rows(names, [run])):
+            runs.append(replace(self.runs[k], optimized=mine))
+            judgements.append(self._judgements(runs[-1]))
+            if any(j.excess > 1 for j in judgements[-1]) and self.runs[k].moves < MOVES:
                 self.runs[k] = self._widened(self.runs[k])
-                run = replace(self.runs[k], optimized=mine)
-            runs.append(run)
-        return self._rows(names, runs), runs
+                runs[-1] = replace(self.runs[k], optimized=mine)
+                judgements[-1] = self._judgements(runs[-1])
+        rows = [together(name, [own[k] for own in judgements]) for k, name in enumerate(names)]
+        return tuple(rows), runs
 
     def failed(self, run: Run) -> list[int]:
-        """The results that fail on a run."""
-        return [k for k in range(len(run.optimized)) if not judged("", k, [run], self.rule).passed]
+        """The results that fail on a run, or of which nothing is finite there."""
+        return [k for k, j in enumerate(self._judgements(run)) if j.excess > 1 or (j.size and not j.compared)]
+
+    def _judgements(self, run: Run) -> list[Judgement]:
+        return [judge(k, run, self.rule) for k in range(len(run.optimized))]
 
     def trusts(self, program: Program) -> bool:
         """Whether a program passes on the samples that are not hostile, of which there is at least one.
@@ -90,9 +96,6 @@ class Yardstick:
         found = {k: evaluate(program, *self.runs[k].sample.arrays) for k in mild}
         rows, _ = self.judge([""] * len(program.results), found)
         return bool(mild) and all(row.passed for row in rows)
-
-    def _rows(self, names: Sequence[str], runs: Sequence[Run]) -> tuple[ResultCheck, ...]:
-        return tuple(judged(name, k, runs, self.rule) for k, name in enumerate(names))
 
     def _first(self, sample: Sample) -> Run:
         wide = [
