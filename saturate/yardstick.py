@@ -73,7 +73,8 @@ class Yardstick:
             mine = tuple(map(np.asarray, results))
             runs.append(replace(self.runs[k], optimized=mine))
             judgements.append(self._judgements(runs[-1]))
-            if any(j.excess > 1 for j in judgements[-1]) and self.runs[k].moves < MOVES:
+            far = any(j.excess > 1 and not j.fault for j in judgements[-1])
+            if far and self.runs[k].moves < MOVES:
                 self.runs[k] = self._widened(self.runs[k])
                 runs[-1] = replace(self.runs[k], optimized=mine)
                 judgements[-1] = self._judgements(runs[-1])

@@ -47,9 +47,9 @@ def shifted(measured: Yardstick, by: Sequence[float]) -> dict[int, list[AnyArray
 
 @pytest.fixture
 def full() -> Yardstick:
-    """All moves made on every sample, by results that are NaN."""
+    """All moves made on every sample, by results that are far off."""
     measured = Yardstick(ATTENTION, samples(ATTENTION.inputs), 4.0)
-    broken = {k: [np.full_like(x, np.nan) for x in run.baseline] for k, run in enumerate(measured.runs)}
+    broken = {k: [x + x.dtype.type(1e30) for x in run.baseline] for k, run in enumerate(measured.runs)}
     rows, _ = measured.judge(NAMES, broken)
     assert not any(row.passed for row in rows)
     assert all(run.moves == MOVES for run in measured.runs)
@@ -85,3 +85,11 @@ def test_no_verdict_depends_on_what_was_judged_before(full: Yardstick) -> None:
         verdicts = [[row.passed for row in measured.judge(NAMES, found)[0]] for measured in (fresh, full)]
         assert verdicts[0] == verdicts[1]
         assert verdicts[0] == [x < 4 for x in by]
+
+
+def test_what_no_move_excuses_makes_none(moved: list[int]) -> None:
+    measured = Yardstick(ATTENTION, samples(ATTENTION.inputs), 4.0)
+    nans = {k: [np.full_like(x, np.nan) for x in run.baseline] for k, run in enumerate(measured.runs)}
+    rows, _ = measured.judge(NAMES, nans)
+    assert not any(row.passed for row in rows)
+    assert moved == [0] * len(nans)
