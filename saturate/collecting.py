@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -13,7 +13,7 @@ _before = False
 
 
 @contextmanager
-def no_collection() -> Iterator[None]:
+def no_collection() -> Generator[None]:
     """No circles are collected until every thread has left; then the collector is on if it was before.
 
     Looking for circles through all that a search holds takes an eighth of its time.
