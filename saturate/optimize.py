@@ -51,3 +51,6 @@ def optimize(
             f, examples, wrt, target, exact, accuracy, samples, rules, extractor, limits, memory, check, seed
         )  # fmt: skip
         return answered(request)
+
+
+__all__ = ["Limits", "Optimized", "optimize"]
