@@ -15,7 +15,7 @@ from saturate.samples import samples
 COUNT = 100
 """Programs here; `python benchmarks/fuzz.py` runs 2,000, with the default limits."""
 LIMITS = sat.Limits(rounds=2, nodes=500)
-ONCE = Path(__file__).parent / "golden" / "once_wrong"
+DATA = Path(__file__).parent / "data"
 
 
 @settings(
@@ -61,6 +61,6 @@ def test_the_programs_are_what_they_are_meant_to_be() -> None:
 
 def test_a_random_program_that_once_failed() -> None:
     """log(1 + t²) for log1p(t²), which no drawn sample of the search showed to lose digits."""
-    program = sat.parse((ONCE / "log_of_one_and_a_square.txt").read_text("utf-8"))
+    program = sat.parse((DATA / "log_of_one_and_a_square.txt").read_text("utf-8"))
     best = sat.optimize(program)
     assert best.check(trials=8, seed=1).passed
