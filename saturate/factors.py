@@ -95,18 +95,25 @@ class Factors:
             yield Step("over", (self.k,), (self.lattice.value(below),), self.law)
 
     def _pairs(self) -> Iterator[Step]:
-        """Two subsets; the coefficient goes to either."""
+        """Two subsets; the coefficient goes to either. Where one may not leave the sum of the other, all are
+        multiplied and then summed.
+        """
         k, one = self.k, Fraction(1)
+        inside = False
         for left in self._lefts():
             right = self.full & ~left
             if left > right or not self._narrow(left) or not self._narrow(right):
                 continue
             if not (self._outside(left, right) and self._outside(right, left)):
+                inside = True
                 continue
             shared = self._private(self.full) - self._private(left) - self._private(right)
             for ks in ((one, one),) if k == 1 else ((k, one), (one, k)):
                 a, b = self._sub(left, ks[0]), self._sub(right, ks[1])
                 yield from self._pair(left, right, a, b, shared, ks)
+        if inside:
+            summed = self._private(self.full)
+            yield Step("sum", (summed,), (self._sub(self.full, k, keep=summed),), self.law)
 
     def _lefts(self) -> Iterable[int]:
         """Every subset; of many factors only the first few, or there would be 3ⁿ pairs."""

@@ -116,3 +116,18 @@ def test_what_may_be_infinite_stays_inside_a_sum() -> None:
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(best(s, x, w), (s * x) @ w)
     assert best.report.assumptions == ()
+
+
+def test_what_stays_inside_a_sum_leaves_the_rest_to_be_improved() -> None:
+    """A sum whose scale may not leave it had no way to be computed, and the whole program was kept."""
+
+    def loss(a: Any, b: Any) -> Any:
+        e = np.exp(b - b.max(1, keepdims=True))
+        return (a[:, None] * b).sum(1) + np.log(e.sum(1)) + (b * 2).sum(1) / 2
+
+    a, b = np.array([np.inf, 1.0, -np.inf]), np.random.default_rng(0).standard_normal((3, 4))
+    best = sat.optimize(loss, a, b)
+    assert best.report.ratio > 1.2
+    assert best.report.notes == ()
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(best(a, b), loss(a, b))
