@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from saturate.collecting import no_collection
 from saturate.optimized import Optimized
 from saturate.program import Program
 from saturate.recall import answered
@@ -46,11 +45,10 @@ def optimize(
     With `check` the answer is checked before it is returned. Raises errors of `saturate.errors`, each saying
     what came and what to do.
     """
-    with no_collection():
-        request = Request.of(
-            f, examples, wrt, target, exact, accuracy, samples, rules, extractor, limits, memory, check, seed
-        )  # fmt: skip
-        return answered(request)
+    request = Request.of(
+        f, examples, wrt, target, exact, accuracy, samples, rules, extractor, limits, memory, check, seed
+    )  # fmt: skip
+    return answered(request)
 
 
 __all__ = ["Limits", "Optimized", "optimize"]
