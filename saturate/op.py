@@ -184,10 +184,6 @@ class Op:
         return hash((type(self).__name__, self._exact))
 
     @cached_property
-    def _runs(self) -> dict[int, tuple[Callable[..., Any], bool]]:
-        return {}
-
-    @cached_property
     def _results(self) -> dict[tuple[Type, ...], Type]:
         return {}
 
@@ -234,10 +230,8 @@ class Op:
 
     def evaluate(self, xp: ModuleType, *arrays: Any) -> Any:
         """Value of the result over a NumPy-like namespace (NumPy or CuPy)."""
-        if len(arrays) not in self._runs:
-            self._runs[len(arrays)] = compiled(self, len(arrays)), "special." in _text(self, len(arrays))
-        run, special = self._runs[len(arrays)]
-        return run(xp, _special(xp) if special else None, *arrays)
+        special = _special(xp) if "special." in _text(self, len(arrays)) else None
+        return compiled(self, len(arrays))(xp, special, *arrays)
 
     def attributes(self) -> dict[str, Any]:
         """The fields by name, in declaration order."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
 from dataclasses import fields
 from typing import Any
 
@@ -49,6 +51,18 @@ def test_an_op_is_its_attributes(case: Case) -> None:
     assert tuple(case.op.attributes()) == tuple(f.name for f in fields(case.op))
     case.op.check_attributes()
     case.op.check_operands(case.operands)
+
+
+@by_case
+def test_what_an_op_keeps_beside_its_fields_stays_in_its_process(case: Case) -> None:
+    """The hash of a text is another in each process."""
+    hash(case.op)
+    case.op.checked(case.operands)
+    assert set(vars(case.op)) > set(case.op.attributes())
+    for copy in (pickle.loads(pickle.dumps(case.op)), deepcopy(case.op)):
+        assert vars(copy).keys() == case.op.attributes().keys()
+        assert copy == case.op
+        assert hash(copy) == hash(case.op)
 
 
 @by_case
