@@ -109,12 +109,9 @@ class Yardstick:
 
     def _widened(self, run: Run) -> Run:
         """The run with all moves made."""
-        others = self._trusted if run.sample.kind in HOSTILE else ()
-        programs = [self.baseline, *others]
-        if run.moves == 1:
-            run = _moved(run, others, 0)
-        for seed in range(run.moves, MOVES):
-            run = _moved(run, programs, seed)
+        others = self._trusted if run.sample.kind in HOSTILE else []
+        for seed in range(MOVES):
+            run = _moved(run, [self.baseline, *others] if seed else others, seed)
         return run
 
     @cached_property
