@@ -40,7 +40,7 @@ class Limits:
 
     seconds: float = 60.0
     nodes: int = 200_000
-    rounds: int = 5
+    rounds: int = 4
     workers: int = 1
 
 
