@@ -24,13 +24,16 @@ def maximum_with_zero(a: Expr) -> tuple[Expr, Expr]:
     return fn("maximum", a, const(0)), a
 
 
-@law(a="i", direction=SIMPLIFY, where=nonneg("a"))
+@law(
+    a="i", direction=SIMPLIFY, where=nonneg("a"),
+    source="XLA AlgebraicSimplifier, Abs(A) => A, where A is not negative",
+)  # fmt: skip
 def abs_of_nonneg(a: Expr) -> tuple[Expr, Expr]:
     """|a| = a where a is not negative."""
     return fn("abs", a), a
 
 
-@law(a="i", direction=SIMPLIFY)
+@law(a="i", direction=SIMPLIFY, source="Herbie, sqr-abs; TensorRight, Mul(Abs(A), Abs(A)) ⇒ Mul(A, A)")
 def abs_squared(a: Expr) -> tuple[Expr, Expr]:
     """|a|·|a| = a·a."""
     return fn("abs", a) * fn("abs", a), a * a
@@ -113,6 +116,10 @@ def largest_exp(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", b="i", direction=SIMPLIFY, narrows=True, where=finite("b"),
+    source=(
+        "XLA AlgebraicSimplifier, max(x, -inf) -> x, where NaN is kept; here any b that is never "
+        "larger, and finite"
+    ),
     egglog=('(= e (Fn2 "maximum" d a b)) (= k (low a)) (= l (high b)) (>= k l) (finite b)', "(union e a)"),
 )  # fmt: skip
 def maximum_with_a_lower_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:
@@ -122,6 +129,10 @@ def maximum_with_a_lower_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", b="i", direction=SIMPLIFY, narrows=True, where=finite("b"),
+    source=(
+        "XLA AlgebraicSimplifier, min(x, inf) -> x, where NaN is kept; here any b that is never "
+        "smaller, and finite"
+    ),
     egglog=('(= e (Fn2 "minimum" d a b)) (= k (high a)) (= l (low b)) (<= k l) (finite b)', "(union e a)"),
 )  # fmt: skip
 def minimum_with_an_upper_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:
