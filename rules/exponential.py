@@ -10,14 +10,17 @@ from saturate.rules.law import DOMAIN, SIMPLIFY, Law, finite, law, nonneg, nonze
 HALF = Fraction(1, 2)
 
 
-@law(a="i", direction=SIMPLIFY, source="Herbie, rem-log-exp; XLA AlgebraicSimplifier, ln(exp(A)) => A")
+@law(
+    a="i", direction=SIMPLIFY,
+    source="Herbie, rem-log-exp; XLA AlgebraicSimplifier, ln(exp(A)) => A, with fast math",
+)  # fmt: skip
 def log_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """log(exp(a)) = a."""
     return log(exp(a)), a
 
 
 @law(
-    direction=SIMPLIFY, source="Herbie, exp-0",
+    direction=SIMPLIFY, source="Herbie, exp-0; XLA AlgebraicSimplifier, Exp(0) => 1",
     egglog=(
         '(= e (Fn1 "exp" d x)) (= (value x) (bigrat (bigint 0) (bigint 1)))',
         "(union e (Con d (bigrat (bigint 1) (bigint 1)) (set-empty) (multiset-of)))",
@@ -103,7 +106,7 @@ def log_of_reciprocal(a: Expr) -> tuple[Expr, Expr]:
     return log(recip(a)), const(-1) * log(a)
 
 
-@law(a="i", source="Herbie, rec-exp; XLA AlgebraicSimplifier, A/exp(B) => A*exp(-B)")
+@law(a="i", source="Herbie, rec-exp; XLA AlgebraicSimplifier, A/exp(B) => A*exp(-B), with fast math")
 def reciprocal_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """1/exp(a) = exp(−a)."""
     return recip(exp(a)), exp(const(-1) * a)
@@ -112,8 +115,8 @@ def reciprocal_of_exp(a: Expr) -> tuple[Expr, Expr]:
 @law(
     a="i", b="i", exact=DOMAIN,
     source=(
-        "Herbie, exp-sum; XLA AlgebraicSimplifier, exp(LHS)*exp(RHS) => exp(LHS+RHS), the other way "
-        "alone"
+        "Herbie, exp-sum; XLA AlgebraicSimplifier, exp(LHS) * exp(RHS) => exp(LHS+RHS), with fast math and "
+        "only that way"
     ),
 )  # fmt: skip
 def exp_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:

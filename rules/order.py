@@ -5,14 +5,16 @@ from __future__ import annotations
 from saturate.rules.language import Expr, const, exp, fn, largest
 from saturate.rules.law import BITWISE, SIMPLIFY, Law, binary, finite, integer, law, nonneg
 
+_SUNK = "XLA AlgebraicSimplifier, max(tanh(x), tanh(y)) to tanh(max(x, y)); here "
 
-@law(a="i", direction=SIMPLIFY, exact=BITWISE)
+
+@law(a="i", direction=SIMPLIFY, exact=BITWISE, source="XLA AlgebraicSimplifier, max(x, x) -> x")
 def maximum_of_equals(a: Expr) -> tuple[Expr, Expr]:
     """max(a, a) = a."""
     return fn("maximum", a, a), a
 
 
-@law(a="i", direction=SIMPLIFY, exact=BITWISE)
+@law(a="i", direction=SIMPLIFY, exact=BITWISE, source="XLA AlgebraicSimplifier, min(x, x) -> x")
 def minimum_of_equals(a: Expr) -> tuple[Expr, Expr]:
     """min(a, a) = a."""
     return fn("minimum", a, a), a
@@ -87,7 +89,7 @@ def choice_of_the_smaller_or_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return fn("where", fn("less_equal", a, b), a, b), fn("minimum", a, b)
 
 
-@law(a="i", b="i")
+@law(a="i", b="i", source=_SUNK + "exp")
 def maximum_of_exps(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """max(exp(a), exp(b)) = exp(max(a, b))."""
     return fn("maximum", exp(a), exp(b)), exp(fn("maximum", a, b))
@@ -107,8 +109,9 @@ def maximum_of_shifted(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="ij", egglog=('(= e (Red "max" s x)) (= x (Fn1 "exp" d a))', '(union e (Fn1 "exp" d (Red "max" s a)))')
-)
+    a="ij", source=_SUNK + "exp over an axis",
+    egglog=('(= e (Red "max" s x)) (= x (Fn1 "exp" d a))', '(union e (Fn1 "exp" d (Red "max" s a)))'),
+)  # fmt: skip
 def largest_exp(a: Expr) -> tuple[Expr, Expr]:
     """max_j exp(a) = exp(max_j a)."""
     return largest("j", exp(a)), exp(largest("j", a))

@@ -39,7 +39,10 @@ def reciprocal_of_reciprocal(a: Expr) -> tuple[Expr, Expr]:
     return recip(recip(a)), a
 
 
-@law(a="i", direction=SIMPLIFY, where=nonneg("a"), source="Herbie, rem-square-sqrt; here a is not negative")
+@law(
+    a="i", direction=SIMPLIFY, where=nonneg("a"),
+    source="Herbie, rem-square-sqrt; XLA AlgebraicSimplifier, sqrt(x) * sqrt(x) => x, for x >= 0",
+)  # fmt: skip
 def root_squared(a: Expr) -> tuple[Expr, Expr]:
     """√a·√a = a where a is not negative."""
     return sqrt(a) * sqrt(a), a
@@ -51,7 +54,7 @@ def over_its_root(a: Expr) -> tuple[Expr, Expr]:
     return a * recip(sqrt(a)), sqrt(a)
 
 
-@law(a="i", source="Herbie, rem-sqrt-square; XLA AlgebraicSimplifier, sqrt(A*A) => |A|")
+@law(a="i", source="Herbie, rem-sqrt-square; XLA AlgebraicSimplifier, sqrt(A*A) => |A|, with fast math")
 def root_of_square_is_abs(a: Expr) -> tuple[Expr, Expr]:
     """√(a·a) = |a|: a·a may overflow or vanish, |a| does not."""
     return sqrt(a * a), fn("abs", a)

@@ -11,7 +11,7 @@ _MINUS = "(bigrat (bigint -1) (bigint 1))"
 
 
 @law(
-    a="ij", b="ij", c="ij", direction=SIMPLIFY, source="SPORES, R_EQ; TASO, ewmul is associative",
+    a="ij", b="ij", c="ij", direction=SIMPLIFY, source="SPORES, associate-*r*; TASO, ewmul is associative",
     egglog=(
         "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (= t (set-empty)) (!= e x)"
         " (= (multiset-count M x) 1) (<= (+ (multiset-length M) (multiset-length N)) 9)",
@@ -66,7 +66,10 @@ def numbers_multiply(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", direction=SIMPLIFY, narrows=True, where=finite("a"),
-    source="Herbie, mul0-lft; XLA AlgebraicSimplifier, 0*RHS => 0, for integers; here a is finite",
+    source=(
+        "Herbie, mul0-lft; XLA AlgebraicSimplifier, 0*RHS => 0, for integers or with fast math; "
+        "here a is finite"
+    ),
     egglog=(
         "(= e (Con d k s M)) (mem M c) (= (value c) " + _ZERO + ") (finites M)",
         "(union e (Con d " + _ZERO + " (set-empty) (multiset-of))) (subsume (Con d k s M))",
@@ -79,7 +82,10 @@ def zero_absorbs(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", direction=SIMPLIFY, narrows=True, where=finite("a"),
-    source="Herbie, mul0-rgt; XLA AlgebraicSimplifier, LHS*0 => 0, for integers; here a is finite",
+    source=(
+        "Herbie, mul0-rgt; XLA AlgebraicSimplifier, LHS*0 => 0, for integers or with fast math; "
+        "here a is finite"
+    ),
     egglog=(
         "(= e (Con d k s M)) (= k " + _ZERO + ") (finites M) (> (multiset-length M) 0)",
         "(union e (Con d k (set-empty) (multiset-of))) (subsume (Con d k s M))",
@@ -91,7 +97,7 @@ def zero_coefficient(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY, source="SPORES, sum_i_a",
+    a="i", direction=SIMPLIFY, source="SPORES, sum_i_a; XLA AlgebraicSimplifier, Reduce(Broadcast(x), +)",
     egglog=(
         "(= e (Con d k s M)) (= f (frees M)) (= rest (set-diff s f)) (> (set-length rest) 0)"
         " (= i (set-get rest 0))",

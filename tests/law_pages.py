@@ -33,13 +33,13 @@ of your own: [how to add a law](how-to-add-a-law.md).
 SOURCES = {
     "Herbie": "`herbie-fp/herbie`, `src/core/rules.rkt`; `-udef` in its earlier versions; "
     "`2sqrt` in `bench/hamming`",
-    "XLA AlgebraicSimplifier": "`openxla/xla`, `xla/service/algebraic_simplifier.cc`, rules as its comments "
-    "write them",
+    "XLA AlgebraicSimplifier": "`openxla/xla`, `xla/hlo/transforms/simplifiers/`"
+    "`algebraic_simplifier.cc`, rules as its comments write them",
     "TensorRight": "`ADAPT-uiuc/TensorRight`, `rules/xla`: rules of XLA, proved over integers and reals for "
     "every rank and size",
     "TASO": "`jiazhihao/TASO`, `verify/verify.py`, the axioms by its comments",
-    "SPORES": "Y. R. Wang et al., SPORES: sum-product optimization via relational equality saturation, 2020: "
-    "R_EQ, rules by the names of its implementation",
+    "SPORES": "Y. R. Wang et al., SPORES: sum-product optimization via relational equality saturation, 2020, "
+    "rules by the names of its implementation",
     "JAX": "`jax/_src/lax/lax.py`",
     "NumPy": "the documentation of the function",
     "SciPy": "the documentation of the function",
@@ -87,6 +87,14 @@ NOT_TAKEN = (
     (
         "XLA AlgebraicSimplifier, A/sqrt(B) => A*rsqrt(B), pow(A, 2) => A*A, A / B => A >> log2(B)",
         "how a value is computed is a matter of price; squares and quotients are products here",
+    ),
+    (
+        "XLA AlgebraicSimplifier, A + (B - A) => B, A - (A + B) => -B and the like, with fast math",
+        "equal by computation, where all is finite",
+    ),
+    (
+        "XLA AlgebraicSimplifier, max(max(x, y), y) -> max(x, y), Gt(Max(a,b), a) -> Gt(b,a)",
+        "nothing here needs them",
     ),
     (
         "XLA AlgebraicSimplifier, Mul(Convert(Pred), operand) => select(pred, operand, 0)",

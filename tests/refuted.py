@@ -78,7 +78,11 @@ def factor_with_one_at_infinity(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return a + a * b, a * (const(1) + b)
 
 
-@law(a="i", narrows=True, source="Herbie, +-inverses; XLA AlgebraicSimplifier, A - A => 0, for integers")
+@law(
+    a="i",
+    narrows=True,
+    source="Herbie, +-inverses; XLA AlgebraicSimplifier, A - A => 0, for integers or with fast math",
+)
 def difference_with_itself(a: Expr) -> tuple[Expr, Expr]:
     """a − a = 0, at infinity too."""
     return a - a, const(0)
@@ -150,7 +154,11 @@ def off_by_a_hundred_millionth(a: Expr) -> tuple[Expr, Expr]:
     return a * const(1), a * const(1 + 1e-8)
 
 
-@law(a="i", narrows=True, source="TensorRight, Mul(A, 0) ⇒ 0; XLA AlgebraicSimplifier for integers alone")
+@law(
+    a="i",
+    narrows=True,
+    source="TensorRight, Mul(A, 0) ⇒ 0; XLA AlgebraicSimplifier for integers or with fast math",
+)
 def zero_times_infinity(a: Expr) -> tuple[Expr, Expr]:
     """0·a = 0, where a is infinite or NaN too."""
     return const(0) * a, const(0)
@@ -180,7 +188,7 @@ def square_of_root(a: Expr) -> tuple[Expr, Expr]:
     return const(1) * a, sqrt(a) * sqrt(a)
 
 
-@law(a="i", source="XLA AlgebraicSimplifier, rsqrt(B) * rsqrt(B) => 1/B; there B must be positive")
+@law(a="i", source="XLA AlgebraicSimplifier, rsqrt(x) * rsqrt(x) => 1/x; there x >= 0")
 def reciprocal_of_root_squared(a: Expr) -> tuple[Expr, Expr]:
     """(1/√a)·(1/√a) = 1/a, where a is negative too."""
     return recip(sqrt(a)) * recip(sqrt(a)), recip(a)
