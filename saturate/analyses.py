@@ -68,7 +68,7 @@ def analyses() -> str:
 def contradictions() -> str:
     """Rules that stop where facts of one class contradict each other; what looks at an e-graph runs them.
 
-    An optimizer does not: facts that examples show may be wrong by a rounding, and then no result is wrong.
+    An optimizer does not: examples may show zero as nowhere zero by a rounding; its check decides then.
     """
     zero = rational(Fraction(0))
     found = [

@@ -33,8 +33,8 @@ of your own: [how to add a law](how-to-add-a-law.md).
 SOURCES = {
     "Herbie": "`herbie-fp/herbie`, `src/core/rules.rkt`; `-udef` in its earlier versions; "
     "`2sqrt` in `bench/hamming`",
-    "XLA AlgebraicSimplifier": "`openxla/xla`, `xla/hlo/transforms/simplifiers/`"
-    "`algebraic_simplifier.cc`, rules as its comments write them",
+    "XLA AlgebraicSimplifier": "`openxla/xla`, `xla/hlo/transforms/simplifiers/"
+    "algebraic_simplifier.cc`, rules as its comments write them",
     "TensorRight": "`ADAPT-uiuc/TensorRight`, `rules/xla`: rules of XLA, proved over integers and reals for "
     "every rank and size",
     "TASO": "`jiazhihao/TASO`, `verify/verify.py`, the axioms by its comments",
