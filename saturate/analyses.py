@@ -68,7 +68,7 @@ def analyses() -> str:
 def contradictions() -> str:
     """Rules that stop where facts of one class contradict each other; what looks at an e-graph runs them.
 
-    An optimizer does not: examples may show zero as nowhere zero by a rounding; its check decides then.
+    An optimizer does not: what examples show of values is no proof, and its check decides.
     """
     zero = rational(Fraction(0))
     found = [
