@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from law_pages import mentions, page, row
+from law_pages import SOURCES, mentions, page, row
 from layers import ROOT
+from refuted import REFUTED
 
 from saturate.rules import CATALOGUE, law
 from saturate.rules.language import Expr, recip
@@ -38,7 +39,8 @@ def test_a_page_that_is_not_current_is_found() -> None:
 def test_every_law_has_one_row() -> None:
     names = re.findall(r"^\| `(\w+)` \|", page(), re.MULTILINE)
     assert names == [law.name for law in CATALOGUE]
-    assert len({line.count("|") - line.count("\\|") for line in page().splitlines() if line[:1] == "|"}) == 1
+    for table in re.findall(r"^\|.*?(?=\n\n)", page(), re.MULTILINE | re.DOTALL):
+        assert len({line.count("|") - line.count("\\|") for line in table.splitlines()}) == 1
 
 
 def test_a_row_holds_what_is_declared() -> None:
@@ -51,6 +53,18 @@ def test_a_row_holds_what_is_declared() -> None:
         "| `once_over` | `a·recip(a) = 1 + 0·a·0` | rounding | a is nowhere zero; fewer indices on the right "
         "are meant | explore | a book \\| its page |  |"
     )
+
+
+def test_every_source_is_one_that_the_page_lists() -> None:
+    """So that no law names what nobody can look up; what differs here comes last."""
+    used: set[str] = set()
+    for one in (*CATALOGUE, *(case.law for case in REFUTED)):
+        rules = one.source.partition("; here ")[0].partition("; there ")[0]
+        for rule in rules.split("; ") if rules else ():
+            known = {name for name in SOURCES if re.match(rf"{name}(, | for )", rule)}
+            assert known, f"{one.name}: {rule!r} names no source of tests/law_pages.py"
+            used |= known
+    assert used == {*SOURCES}
 
 
 def test_tests_that_name_a_law_are_found() -> None:
