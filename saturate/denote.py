@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
+from string import ascii_letters
 
 from saturate.algebra import Indices, Ix, Term, Terms
 from saturate.bounds import UNBOUNDED, Bounds
@@ -28,6 +29,7 @@ from saturate.leaf_facts import (
 )
 from saturate.op import Type
 from saturate.ops.constants import Constant
+from saturate.ops.contraction import Einsum
 from saturate.program import Node, Program
 from saturate.unify import Axes, Unifier
 
@@ -179,16 +181,17 @@ class Denoter:
         """Σ over the labels that `output` lacks of the product of operands, their axes labelled in order."""
         axis: dict[str, int | None] = {}
         sizes: dict[str, int] = {}
-        deltas: list[tuple[int, int]] = []
+        deltas: list[list[tuple[int, int]]] = []
         terms: list[Term] = []
         for labels, x in zip(inputs, xs, strict=True):
             wanted: list[int | None] = []
+            deltas.append([])
             for k, label in enumerate(labels):
                 size = x.shape[k]
                 if label in labels[:k]:
                     wanted.append(x.axes[k])
                     if size > 1:
-                        deltas.append((_some(axis[label]), _some(x.axes[k])))
+                        deltas[-1].append((_some(axis[label]), _some(x.axes[k])))
                     continue
                 if axis.get(label) is None:
                     axis[label] = self._unlike(x.axes[k], axis.values())
@@ -197,7 +200,7 @@ class Denoter:
             if self._names is None:
                 self._unifier.space(tuple(axis.values()))
             terms.append(self.align(x, tuple(wanted)))
-        everything = tuple(axis.values()) + tuple(b for _, b in deltas)
+        everything = tuple(axis.values()) + tuple(b for own in deltas for _, b in own)
         if self._names is None:
             self._unifier.space(everything)
         return self._contracted(axis, sizes, deltas, terms, output, xs[0].dtype)
@@ -213,16 +216,24 @@ class Denoter:
         self,
         axis: dict[str, int | None],
         sizes: dict[str, int],
-        deltas: list[tuple[int, int]],
+        deltas: list[list[tuple[int, int]]],
         terms: list[Term],
         output: str,
         dtype: str,
     ) -> Indexed:
-        bound = tuple(a for label, a in axis.items() if label not in output) + tuple(b for _, b in deltas)
+        bound = tuple(a for label, a in axis.items() if label not in output)
 
         def build() -> Term:
-            diagonal = [self.terms.delta(_ix(self.index(a)), _ix(self.index(b)), dtype) for a, b in deltas]
-            return self.terms.con(Fraction(1), self.indices(bound), (*terms, *diagonal), dtype)
+            summed, factors = self.indices(bound), list[Term]()
+            for factor, own in zip(terms, deltas, strict=True):
+                pairs = [(_ix(self.index(a)), _ix(self.index(b))) for a, b in own]
+                if FINITE in factor.facts:
+                    summed |= {j for _, j in pairs}
+                    factors += [self.terms.delta(i, j, dtype) for i, j in pairs]
+                for i, j in () if FINITE in factor.facts else pairs:
+                    factor = diagonal(self.terms, factor, i, j)
+                factors.append(factor)
+            return self.terms.con(Fraction(1), summed, factors, dtype)
 
         axes = tuple(axis[label] for label in output)
         return self.make(build, axes, tuple(sizes[label] for label in output), dtype)
@@ -279,6 +290,20 @@ class Denoter:
             return self.terms.opaque(key, results, operands, node.type.dtype, _keeps_finite(node, shapes))
 
         return self.make(build, axes, node.type.shape, node.type.dtype)
+
+
+def diagonal(terms: Terms, a: Term, i: Ix, j: Ix) -> Term:
+    """The elements of `a` with j = i: Σ_j δ(i,j)·a where that is finite, else opaque, as 0·∞ is no number."""
+    if not {i, j} <= a.free:
+        return terms.rename(a, {j: i})
+    if FINITE in a.facts:
+        return terms.plain_con(Fraction(1), frozenset((j,)), (terms.delta(i, j, a.dtype), a), a.dtype)
+    order = tuple(sorted(a.free))
+    kept = tuple(index for index in order if index != j)
+    letters = dict(zip(order, ascii_letters, strict=False))
+    spec = "".join(letters[i if index == j else index] for index in order)
+    key = (Einsum(f"{spec}->{''.join(letters[index] for index in kept)}"), (tuple(x.size for x in order),))
+    return terms.opaque(key, kept, ((a, order),), a.dtype, finite=True)
 
 
 def _keeps_finite(node: Node, shapes: tuple[tuple[int, ...], ...]) -> bool:

@@ -124,10 +124,11 @@ class Factors:
         """Whether a subset may be multiplied with the other after that is summed: only what is finite, since
         −∞·(1 − 2) is ∞ and −∞·1 − −∞·2 is NaN.
         """
+        return not self._private(other) or self._finite(mask)
+
+    def _finite(self, mask: int) -> bool:
         facts = self.lattice.classes.facts
-        return not self._private(other) or all(
-            FINITE in facts[f] for k, f in enumerate(self.factors) if mask >> k & 1
-        )
+        return all(FINITE in facts[f] for k, f in enumerate(self.factors) if mask >> k & 1)
 
     def _narrow(self, mask: int) -> bool:
         return self.lattice.size(self._out(mask)) <= self.limit
@@ -136,8 +137,8 @@ class Factors:
         self, left: int, right: int, a: int, b: int, shared: frozenset[Ix], ks: tuple[Fraction, Fraction]
     ) -> Iterator[Step]:
         if shared:
-            yield from self._diagonal(left, b, shared, ks[0])
-            yield from self._diagonal(right, a, shared, ks[1])
+            yield from self._diagonal(left, right, b, shared, ks[0])
+            yield from self._diagonal(right, left, a, shared, ks[1])
             yield Step("dot", (shared,), (a, b), self.law)
             if self.k == 1 and self._out(left) == self._out(right):
                 whole = self._sub(self.full, keep=shared)
@@ -149,11 +150,15 @@ class Factors:
             if below is not None and k == 1:
                 yield Step("div", (), (other, below), self.law)
 
-    def _diagonal(self, mask: int, other: int, shared: frozenset[Ix], k: Fraction) -> Iterator[Step]:
-        """Σ_j δ(i,j)·a where a carries both: the elements of a with i = j, summed where i is summed too."""
+    def _diagonal(
+        self, mask: int, rest: int, other: int, shared: frozenset[Ix], k: Fraction
+    ) -> Iterator[Step]:
+        """Σ_j δ(i,j)·a where a is finite and carries both: the elements of a with i = j, summed where i is
+        summed too.
+        """
         chosen = [f for n, f in enumerate(self.factors) if mask >> n & 1]
         heads = [node.head for node in self.lattice.classes.nodes[chosen[0]] if node.kind == "delta"]
-        if len(chosen) == 1 and heads and k == 1:
+        if len(chosen) == 1 and heads and k == 1 and self._finite(rest):
             i, j = heads[0] if heads[0][1] in shared else heads[0][::-1]
             if {i, j} <= self.lattice.free[other] and shared <= {i, j}:
                 yield Step("diagonal", (j, i, i in shared), (other,), self.law)

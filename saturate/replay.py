@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from saturate.algebra import Ix, Term, Terms
-from saturate.denote import Denotation, denote
+from saturate.denote import Denotation, denote, diagonal
+from saturate.facts import FINITE
 from saturate.history import History
 from saturate.improve import FactsOf, Improved, Pass
 from saturate.normal import NormalForms, Simplified, needed, rebuild, simplify
@@ -179,9 +180,10 @@ def _term(terms: Terms, step: Step, args: Sequence[Term], dtype: str) -> Term:
             return _product(terms, ONE, step.head[0], args, dtype)
         case "diagonal":
             j, i, summed = step.head
-            return _product(
-                terms, ONE, (i, j) if summed else (j,), (terms.delta(i, j, dtype), args[0]), dtype
-            )
+            if summed and FINITE in args[0].facts:
+                return _product(terms, ONE, (i, j), (terms.delta(i, j, dtype), args[0]), dtype)
+            found = diagonal(terms, args[0], i, j)
+            return _product(terms, ONE, (i,), (found,), dtype) if summed else found
         case "add" | "sub" | "plus" | "minus":
             minus = step.kind in ("sub", "minus")
             last = _product(terms, Fraction(-1), (), args[-1:], dtype) if minus else args[-1]

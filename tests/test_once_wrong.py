@@ -15,6 +15,7 @@ import saturate as sat
 from saturate.op import Type
 from saturate.ops.arithmetic import Mul
 from saturate.samples import samples
+from saturate.text import parse
 from saturate.yardstick import Yardstick
 
 CASES: dict[str, tuple[Callable[..., Any], tuple[Type, ...]]] = {
@@ -131,3 +132,34 @@ def test_what_stays_inside_a_sum_leaves_the_rest_to_be_improved() -> None:
     assert best.report.notes == ()
     with np.errstate(invalid="ignore"):
         np.testing.assert_allclose(best(a, b), loss(a, b))
+
+
+MASKED = """program masked
+  input x: v0 : float64[3, 3]
+  n0: v1 = eye[n=3, dtype='float64']() : float64[3, 3]
+  n1: v2 = mul(v1, v0) : float64[3, 3]
+  n2: v3 = sum[axes=(1,), keepdims=False](v2) : float64[3]
+  return v3
+"""
+
+
+def test_what_may_be_infinite_is_masked_and_not_picked() -> None:
+    """Beside the diagonal 0·∞ is NaN: its elements are picked only where all of the matrix is finite."""
+    masked, x = parse(MASKED), np.arange(9.0).reshape(3, 3)
+    finite = sat.optimize(masked, x)
+    assert [str(node.op) for node in finite.program.nodes] == ["Einsum(spec='aa->a')"]
+    assert finite.report.assumptions == ("inputs are finite where their examples are",)
+    x[0, 1] = np.inf
+    best = sat.optimize(masked, x)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(best(x), [np.nan, 4.0, 8.0])
+    assert best.report.assumptions == ()
+
+
+def test_elements_of_a_diagonal_are_picked_whatever_stands_beside_it() -> None:
+    x, y = np.random.default_rng(0).standard_normal((2, 3, 3))
+    x[0, 1] = np.inf
+    best = sat.optimize(lambda x, y: np.einsum("ii,ij->j", x, y) + np.trace(x), x, y)
+    np.testing.assert_allclose(best(x, y), np.diagonal(x) @ y + np.trace(x))
+    assert best.report.ratio >= 1
+    assert best.report.notes == best.report.assumptions == ()
