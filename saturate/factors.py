@@ -7,7 +7,7 @@ made of and made for are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -102,8 +102,6 @@ class Factors:
         inside = False
         for left in self._lefts():
             right = self.full & ~left
-            if left > right or not self._narrow(left) or not self._narrow(right):
-                continue
             if not (self._outside(left, right) and self._outside(right, left)):
                 inside = True
                 continue
@@ -115,10 +113,18 @@ class Factors:
             summed = self._private(self.full)
             yield Step("sum", (summed,), (self._sub(self.full, k, keep=summed),), self.law)
 
-    def _lefts(self) -> Iterable[int]:
-        """Every subset; of many factors only the first few, or there would be 3ⁿ pairs."""
+    def _lefts(self) -> list[int]:
+        """One of each two subsets that are not wide, or as narrow as there are; of many factors only the
+        first few or a single one, or there would be 3ⁿ pairs.
+        """
         n = len(self.factors)
-        return range(1, self.full) if n <= MANY else ((1 << k) - 1 for k in range(1, n))
+        lefts: Sequence[int] = range(1, self.full // 2 + 1)
+        if n > MANY:
+            firsts = [(1 << k) - 1 for k in range(1, n)]
+            lefts = firsts if min(map(self._width, firsts)) <= self.limit else [1 << k for k in range(n)]
+        widths = [self._width(left) for left in lefts]
+        most = max(self.limit, min(widths))
+        return [left for left, width in zip(lefts, widths, strict=True) if width <= most]
 
     def _outside(self, mask: int, other: int) -> bool:
         """Whether a subset may be multiplied with the other after that is summed: only what is finite, since
@@ -130,8 +136,9 @@ class Factors:
         facts = self.lattice.classes.facts
         return all(FINITE in facts[f] for k, f in enumerate(self.factors) if mask >> k & 1)
 
-    def _narrow(self, mask: int) -> bool:
-        return self.lattice.size(self._out(mask)) <= self.limit
+    def _width(self, left: int) -> int:
+        """Elements of the larger one of two subsets."""
+        return max(self.lattice.size(self._out(mask)) for mask in (left, self.full & ~left))
 
     def _pair(
         self, left: int, right: int, a: int, b: int, shared: frozenset[Ix], ks: tuple[Fraction, Fraction]

@@ -163,3 +163,16 @@ def test_elements_of_a_diagonal_are_picked_whatever_stands_beside_it() -> None:
     np.testing.assert_allclose(best(x, y), np.diagonal(x) @ y + np.trace(x))
     assert best.report.ratio >= 1
     assert best.report.notes == best.report.assumptions == ()
+
+
+def test_many_factors_in_any_order_have_a_way_to_be_computed() -> None:
+    """Whichever of these nine came first, what they make was wide: none was taken, and all was kept."""
+    spec = "ef,bc,hi,cd,de,ab,fg,ij,gh->aj"
+
+    def chained(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any, i: Any) -> Any:
+        return np.exp(np.einsum(spec, a, b, c, d, e, f, g, h, i))
+
+    matrices = np.random.default_rng(0).standard_normal((9, 3, 3)) / 2
+    best = sat.optimize(chained, *matrices)
+    assert [node.op.name for node in best.program.nodes if not node.op.view] == ["matmul"] * 8 + ["exp"]
+    np.testing.assert_allclose(best(*matrices), chained(*matrices))
