@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
 from string import ascii_letters
+
+import numpy as np
 
 from saturate.algebra import Indices, Ix, Term, Terms
 from saturate.bounds import UNBOUNDED, Bounds
@@ -308,8 +309,8 @@ def diagonal(terms: Terms, a: Term, i: Ix, j: Ix) -> Term:
 
 def _keeps_finite(node: Node, shapes: tuple[tuple[int, ...], ...]) -> bool:
     """Whether finite operands give finite results: not where ∞ is padded in, or a mean is over nothing."""
-    literals = (v for v in node.op.attributes().values() if isinstance(v, float))
-    return all(map(isfinite, literals)) and all(0 not in shape for shape in shapes)
+    numbers = (v for v in node.op.held if isinstance(v, float | np.ndarray))
+    return all(np.isfinite(v).all() for v in numbers) and all(0 not in shape for shape in shapes)
 
 
 def _some(axis: int | None) -> int:

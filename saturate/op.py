@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from math import isfinite, prod
@@ -189,9 +189,7 @@ class Op:
 
     @cached_property
     def _exact(self) -> tuple[Any, ...]:
-        # 2, 2.0 and True are different literals, so are 0.0 and -0.0, and nan is equal to itself
-        values = (getattr(self, f.name) for f in fields(self))
-        return tuple(literal(v) if isinstance(v, bool | int | float) else v for v in values)
+        return tuple(_exact(getattr(self, f.name)) for f in fields(self))
 
     def __post_init__(self) -> None:
         # a subclass of float, such as np.float64, would be strong in NumPy; as a literal it is weak
@@ -237,6 +235,11 @@ class Op:
         """The fields by name, in declaration order."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
+    @property
+    def held(self) -> tuple[Any, ...]:
+        """What the fields hold: tuples item by item, arrays as NumPy's."""
+        return tuple(item for value in self.attributes().values() for item in _items(value))
+
     def checked(self, operands: tuple[Type, ...]) -> Type:
         """Type of the result; raises as `check_operands`, `check_attributes` and `type`."""
         if operands not in self._results:
@@ -267,6 +270,21 @@ class Op:
     def code(cls, fault: str) -> str:
         """Error code of a fault in the field of this name, in the number of "operands", or in the "type"."""
         return cls.codes.get(fault) or _CODES.get(fault, "malformed_derivative_ir")
+
+
+def _exact(value: Any) -> Any:
+    """What an op compares: 2, 2.0 and True are different literals, so are 0.0 and −0.0, and nan is itself."""
+    if isinstance(value, tuple):
+        return tuple(map(_exact, value))
+    return literal(value) if isinstance(value, bool | int | float) else value
+
+
+def _items(value: Any) -> Iterator[Any]:
+    if not isinstance(value, tuple):
+        yield value.value if isinstance(value, Array) else value
+        return
+    for item in value:
+        yield from _items(item)
 
 
 def literal(value: Scalar) -> str:

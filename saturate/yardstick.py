@@ -18,7 +18,7 @@ from saturate.certificate import ResultCheck
 from saturate.errors import SaturateError
 from saturate.lift import LONG, lift, lifted_array
 from saturate.measure import Judgement, Rule, Run, distance, judge, together
-from saturate.op import AnyArray, Array
+from saturate.op import AnyArray
 from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.perturb import nearby, perturbed
 from saturate.program import Program
@@ -160,8 +160,8 @@ def ulps(program: Program, reference: str) -> float:
 
 def holds_infinities(program: Program) -> bool:
     """Whether a literal or a captured array of the program is infinite."""
-    held = (v.value if isinstance(v, Array) else v for n in program.nodes for v in vars(n.op).values())
-    return any(bool(np.isinf(v).any()) for v in held if isinstance(v, float | np.ndarray))
+    held = (v for node in program.nodes for v in node.op.held if isinstance(v, float | np.ndarray))
+    return any(bool(np.isinf(v).any()) for v in held)
 
 
 def _measured(sample: Sample, measured: Sequence[Run]) -> Run | None:

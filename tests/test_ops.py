@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pickle
 from copy import deepcopy
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,15 @@ from op_cases_elementwise import ELEMENTWISE_CASES
 from op_checks import FLOATS, Case, assert_gradients, gradient_outputs, run, single
 
 from saturate.build import Value
-from saturate.op import Op
+from saturate.denote import denote
+from saturate.facts import FINITE
+from saturate.op import Op, Type
 from saturate.ops import OPS
 from saturate.ops.arithmetic import mul
 from saturate.ops.constants import Constant
 from saturate.ops.reduction import Sum
 from saturate.text import format_program, parse
+from saturate.yardstick import holds_infinities
 
 CASES = ELEMENTWISE_CASES + STRUCTURE_CASES
 
@@ -154,6 +157,34 @@ def test_text_reads_back_as_the_same_program(case: Case) -> None:
     arrays = {n.op.array.digest: n.op.array.value for n in programs[0].nodes if isinstance(n.op, Constant)}
     for program in programs:
         assert parse(format_program(program), constants=arrays) == program
+
+
+@dataclass(frozen=True)
+class Weighed(Op):
+    """x times the sum of the weights."""
+
+    weights: tuple[float, ...]
+
+    def type(self, *operands: Type) -> Type:
+        return operands[0]
+
+    def text(self, *operands: str) -> str:
+        return f"({operands[0]} * sum({self.weights}))"
+
+
+def test_numbers_in_tuples_are_told_apart_too() -> None:
+    alike: list[tuple[float, ...]] = [(0.0,), (-0.0,), (1.0,), (1,), (True,)]
+    assert len({Weighed(weights) for weights in alike}) == len(alike)
+    assert Weighed((float("nan"),)) == Weighed((float("nan"),))
+
+
+def test_infinities_in_tuples_are_found() -> None:
+    """What an op that holds them makes of finite operands need not be finite."""
+    x = Type((3,))
+    for weight, finite in ((1.0, True), (np.inf, False)):
+        program = single(Weighed((weight,)), (x,))
+        assert holds_infinities(program) is not finite
+        assert (FINITE in denote(program).values[program.outputs[0]].facts) is finite
 
 
 class Misjudged(Sum):
