@@ -9,6 +9,7 @@ import numpy as np
 
 from saturate.certificate import ResultCheck
 from saturate.op import AnyArray
+from saturate.program import Program
 from saturate.samples import FAR, Sample
 
 
@@ -30,7 +31,8 @@ class Rule:
 class Run:
     """All results on one sample, of the reference, the baseline and the program.
 
-    `errors` are the largest that the baseline's can be, its own among them, as far as so many `moves` show.
+    `errors` are the largest that the baseline's can be, its own among them, as far as so many `moves` show;
+    after the last of them those of `also`, other forms of the baseline, may be among them too.
     """
 
     sample: Sample
@@ -39,6 +41,7 @@ class Run:
     optimized: tuple[AnyArray, ...]
     errors: tuple[float, ...]
     moves: int = 0
+    also: tuple[Program, ...] = ()
 
     def tolerance(self, k: int, rule: Rule) -> float:
         """The largest distance to the reference that the k-th result may have."""

@@ -55,11 +55,11 @@ class Yardstick:
         also: Sequence[Program] = (),
         measured: Sequence[Run] = (),
     ) -> None:
-        self.baseline, self.also = baseline, also
+        self.baseline, self.also = baseline, tuple(also)
         self.dtype = reference_dtype(baseline)
         self.rule = Rule(factor, ulps(baseline, self.dtype), holds_infinities(baseline), bound)
         self.reference = lift(baseline, self.dtype)
-        self.runs = [_measured(s, measured) or self._first(s) for s in drawn]
+        self.runs = [self._measured(s, measured) or self._first(s) for s in drawn]
 
     def judge(
         self, names: Sequence[str], found: Mapping[int, Sequence[Any]]
@@ -112,7 +112,16 @@ class Yardstick:
         others = self._trusted if run.sample.kind in HOSTILE else []
         for seed in range(MOVES):
             run = _moved(run, [self.baseline, *others] if seed else others, seed)
-        return run
+        return replace(run, also=self.also)
+
+    def _measured(self, sample: Sample, measured: Sequence[Run]) -> Run | None:
+        """The run on a sample of the same arrays for which the same errors count."""
+        hostile = sample.kind in HOSTILE
+        for run in measured:
+            alike = (run.sample.kind in HOSTILE) == hostile and (run.moves < MOVES or run.also == self.also)
+            if alike and _equal(run.sample.arrays, sample.arrays):
+                return replace(run, sample=sample)
+        return None
 
     @cached_property
     def _trusted(self) -> list[Program]:
@@ -162,15 +171,6 @@ def holds_infinities(program: Program) -> bool:
     """Whether a literal or a captured array of the program is infinite."""
     held = (v for node in program.nodes for v in node.op.held if isinstance(v, float | np.ndarray))
     return any(bool(np.isinf(v).any()) for v in held)
-
-
-def _measured(sample: Sample, measured: Sequence[Run]) -> Run | None:
-    """The run on a sample of the same arrays for which the same errors count."""
-    hostile = sample.kind in HOSTILE
-    for run in measured:
-        if (run.sample.kind in HOSTILE) == hostile and _equal(run.sample.arrays, sample.arrays):
-            return replace(run, sample=sample)
-    return None
 
 
 def _equal(these: Sequence[AnyArray], those: Sequence[AnyArray]) -> bool:

@@ -93,3 +93,19 @@ def test_what_no_move_excuses_makes_none(moved: list[int]) -> None:
     rows, _ = measured.judge(NAMES, nans)
     assert not any(row.passed for row in rows)
     assert moved == [0] * len(nans)
+
+
+def test_a_run_that_was_widened_without_another_form_is_made_again(full: Yardstick) -> None:
+    """Another form of the baseline that is right on mild samples counts whoever measured before."""
+
+    def scaled(q: Any, k: Any, v: Any) -> Any:
+        return DEMOS["attention"].function(q * 3.0, k / 3.0, v)
+
+    other = sat.grad(scaled, *[sat.Type((24, 8), "float32")] * 3, wrt=("q", "k", "v"))
+    drawn = samples(ATTENTION.inputs)
+    alone, after = (Yardstick(ATTENTION, drawn, 4.0, also=(other,), measured=m) for m in ((), full.runs))
+    broken = {k: [x + x.dtype.type(1e30) for x in run.baseline] for k, run in enumerate(full.runs)}
+    for measured in (alone, after):
+        measured.judge(NAMES, broken)
+    assert [run.errors for run in alone.runs] == [run.errors for run in after.runs]
+    assert [run.errors for run in alone.runs] != [run.errors for run in full.runs]
