@@ -34,6 +34,8 @@ from saturate.text import save_constants
 _USAGE: Any = typer.BadParameter.__mro__[2]
 """ClickException: newer versions of typer bring a click of their own, older ones need the package."""
 
+REPEATED = ("--arg", "--wrt", "--ops")
+"""The options that may be repeated."""
 SHOWN = 60
 """A demo of more steps shows no table of them."""
 
@@ -98,7 +100,10 @@ def optimize(
         list[str],
         typer.Option(help="Type of an argument, NAME=SHAPE[:DTYPE], as in q=256x64:float32; repeat."),
     ] = [],  # noqa: B006  # typer copies it
-    wrt: Annotated[str | None, typer.Option(help="Arguments to differentiate by, as in q,k.")] = None,
+    wrt: Annotated[
+        list[str],
+        typer.Option(help="Arguments to differentiate by, as in q,k; may be repeated."),
+    ] = [],  # noqa: B006  # typer copies it
     source: Annotated[Path | None, typer.Option(help="Write the optimized source to this file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report as a page to this file.")] = None,
     profile: Annotated[
@@ -108,17 +113,17 @@ def optimize(
     exact: Annotated[str, typer.Option(help="bitwise, rounding, domain or bounded.")] = "rounding",
     target: Annotated[str, typer.Option(help="The runner: numpy or cupy.")] = "numpy",
     ops: Annotated[
-        str | None, typer.Option(help="The only ops of the result, as in full,matmul,mul,reshape.")
-    ] = None,
+        list[str],
+        typer.Option(help="The only ops of the result, as in full,matmul,mul,reshape; may be repeated."),
+    ] = [],  # noqa: B006  # typer copies it
     accuracy: Annotated[float, typer.Option(help="Times the error that the baseline can have.")] = 4.0,
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
 ) -> None:
     """Optimize a function of a file and print its source and report."""
     found = function_of(function)
-    names = tuple(n.strip() for n in wrt.split(",")) if wrt is not None else None
     best = _optimized(
-        found, examples_of(found, arg), wrt=names, exact=exact, accuracy=accuracy, seed=seed,
-        target=Target(target, None if ops is None else [op.strip() for op in ops.split(",")]),
+        found, examples_of(found, arg), wrt=_listed(wrt), exact=exact, accuracy=accuracy, seed=seed,
+        target=Target(target, _listed(ops)),
     )  # fmt: skip
     written = _written(best, source, report)
     if as_json:
@@ -177,6 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; errors are one line on stderr, with status 2 where an argument is wrong, else 1."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        _once(given)
         status = app(given or ["--help"], prog_name="saturate", standalone_mode=False)
     except ArgumentError as error:
         _fail(str(error), 2)
@@ -196,9 +202,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(status or 0)
 
 
+def _once(given: Sequence[str]) -> None:
+    """Raise where an option that takes one value is given twice, of which the last alone would count."""
+    options = [text.partition("=")[0] for text in given if text.startswith("--")]
+    twice = [option for option in options if options.count(option) > 1 and option not in REPEATED]
+    if twice:
+        raise ArgumentError(f"{twice[0]} is given twice; what may be repeated is {', '.join(REPEATED)}")
+
+
 def _fail(message: str, status: int) -> NoReturn:
     print(f"saturate: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(status)
+
+
+def _listed(given: Sequence[str]) -> tuple[str, ...] | None:
+    """The names of an option with commas that may be repeated, None where it is not given."""
+    return tuple(name.strip() for names in given for name in names.split(",")) or None
 
 
 def _optimized(function: Callable[..., Any], types: Sequence[Type], **options: Any) -> Optimized:

@@ -197,6 +197,18 @@ def test_optimize_prints_one_json_object(capsys: pytest.CaptureFixture[str], fil
     assert said["report"]["check"]["passed"] is True
 
 
+@pytest.mark.parametrize("given", [("--wrt", "x", "--wrt", "b"), ("--wrt", "x,b"), ("--wrt=x", "--wrt=b")])
+def test_what_is_repeated_counts_each_time(
+    capsys: pytest.CaptureFixture[str], file: Path, given: tuple[str, ...]
+) -> None:
+    layer = ("optimize", f"{file}:layer", "--arg", "x=13x7:float32", "--arg", "b=11:float32")
+    status, out, err = run(capsys, *layer, *given, "--exact", "bitwise", "--json")
+    assert (status, err) == (0, "")
+    assert [row["name"] for row in json.loads(out)["report"]["check"]["results"]] == [
+        "value", "gradient x", "gradient b"
+    ]  # fmt: skip
+
+
 def test_optimize_for_a_target_of_few_ops(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = tmp_path / "mean.py"
     source.write_text("def mean(x):\n    return x.mean(axis=1)\n")
@@ -207,7 +219,9 @@ def test_optimize_for_a_target_of_few_ops(capsys: pytest.CaptureFixture[str], tm
         "--arg",
         "x=3x5",
         "--ops",
-        "full, matmul, mul, reshape",
+        "full, matmul",
+        "--ops",
+        "mul, reshape",
         "--json",
     )
     assert (status, err) == (0, "")
@@ -249,6 +263,8 @@ def test_extract_chooses_out_of_a_file(capsys: pytest.CaptureFixture[str], tmp_p
         ("optimize FILE:layer --arg x=13x7", 2, "layer needs a type for 'b': add --arg b=SHAPE:DTYPE"),
         ("optimize FILE:widened --arg y=13", 2, "widened has no argument 'y'; it has x"),
         ("optimize FILE:widened --arg x=13 --arg x=13", 2, "--arg x is given twice"),
+        ("optimize FILE:widened --arg x=13x5 --seed 1 --seed=2", 2, "--seed is given twice; what may be"),
+        ("rules --check no.py --check FILE", 2, "--check is given twice; what may be repeated is --arg, "),
         ("optimize FILE:widened --arg x=13,5", 2, "--arg needs NAME=SHAPE[:DTYPE[:LOW..HIGH]] such as"),
         (
             "optimize FILE:widened --arg x=13:flot",
