@@ -1,4 +1,6 @@
-"""Texts on disk by key, in one SQLite file: shared by processes, bounded, and whole after a kill."""
+"""Texts on disk by key, in one SQLite file: shared by processes, bounded, whole after a kill, made anew where
+it is damaged.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,19 @@ class Cache:
         except (CacheError, zlib.error):  # a search finds it again, and says so where it cannot put it down
             return None
 
-    def put(self, key: str, text: str) -> None:
-        """Keep a text; raises `CacheError`."""
+    def put(self, key: str, text: str) -> str | None:
+        """Keep a text; says so where the file was damaged and had to be made anew. Raises `CacheError`."""
+        try:
+            self._put(key, text)
+        except CacheError as fault:
+            if not _damage(fault.__cause__) or not self._move_aside():
+                raise
+            self._put(key, text)
+            why = f"the cache {self.path} was damaged ({fault.__cause__})"
+            return f"{why}: it was moved to {self._aside}, and a new one was begun"
+        return None
+
+    def _put(self, key: str, text: str) -> None:
         packed = zlib.compress(text.encode(), 1)
         with self._open() as db:
             db.execute("REPLACE INTO kept VALUES (?, ?, ?)", (key, time(), packed))
@@ -51,6 +64,31 @@ class Cache:
                 "(ORDER BY used DESC, key) AS total FROM kept) WHERE total > ?)",
                 (BYTES,),
             )
+
+    @property
+    def _aside(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.damaged")
+
+    def _move_aside(self) -> bool:
+        """Give a damaged file another name, one process at a time; one that another made anew stays."""
+        guard = self.path.with_name(f"{self.path.name}.guard")  # SQLite's lock goes with its process
+        try:
+            with closing(sqlite3.connect(guard, timeout=PATIENCE, isolation_level=None)) as lock:
+                lock.execute("BEGIN EXCLUSIVE")
+                if self._damaged():
+                    journal = Path(f"{self.path}-journal")  # of the old file, not to be played into a new one
+                    journal.unlink(missing_ok=True)
+                    self.path.replace(self._aside)
+        except (OSError, sqlite3.Error):
+            return False
+        return True
+
+    def _damaged(self) -> bool:
+        try:
+            with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as db:
+                return bool(db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",))
+        except sqlite3.DatabaseError as error:
+            return _damage(error)
 
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:
@@ -64,6 +102,12 @@ class Cache:
                 f"the cache {self.path} cannot be used: {error}; name another folder in {VARIABLE}, remove "
                 f"the file, or set {VARIABLE}=off"
             ) from error
+
+
+def _damage(error: BaseException | None) -> bool:
+    """Whether it is the content of the file that SQLite complains of."""
+    damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in damage
 
 
 def default() -> Cache | None:

@@ -67,16 +67,16 @@ def restored(request: Request, text: str, *notes: str) -> Optimized:
 def remembered(request: Request, best: Optimized) -> Optimized:
     """The result, kept for the next equal request, unless a clock or an interrupt had a part in it.
 
-    Where it cannot be kept, its report says why.
+    Where it cannot be kept, or the cache had to be made anew, its report says why.
     """
     kept = _cache(request)
     if kept is None or any(p in note or "time limit" in note for note in best.report.notes for p in PASSING):
         return best
     try:
-        kept.put(key(request), written(best, request.notes))
+        told = kept.put(key(request), written(best, request.notes))
     except CacheError as fault:
-        return replace(best, report=replace(best.report, notes=(*best.report.notes, str(fault))))
-    return best
+        told = str(fault)
+    return replace(best, report=replace(best.report, notes=(*best.report.notes, told))) if told else best
 
 
 def _cache(request: Request) -> Cache | None:

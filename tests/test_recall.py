@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -173,10 +174,54 @@ def test_a_broken_file_costs_a_note_and_no_result(content: bytes) -> None:
     home = cache.default()
     assert home is not None
     home.path.write_bytes(content)
-    first = sat.optimize(softmax, X, exact="bitwise")
+    first, second = (sat.optimize(softmax, X, exact="bitwise") for _ in range(2))
     assert first.report.check is not None
     told = [note for note in first.report.notes if str(home.path) in note]
     assert bool(told) == bool(content)
+    assert recalled_of(second)
+    assert second.report.notes == (FROM_CACHE,)
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "half of it is missing": lambda whole: whole[: len(whole) // 2],
+    "zeros": lambda whole: bytes(len(whole)),
+    "a page of others": lambda whole: whole[:4096] + b"\x0f" * 4096 + whole[8192:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_moved_aside_and_made_anew(tmp_path: Path, damage: str) -> None:
+    kept = Cache(tmp_path / "file")
+    for k in range(40):
+        kept.put(f"k{k}", np.random.default_rng(k).bytes(2000).hex())
+    damaged = DAMAGE[damage](kept.path.read_bytes())
+    kept.path.write_bytes(damaged)
+    said = kept.put("j", "text")
+    assert said is not None
+    assert said.startswith(f"the cache {kept.path} was damaged (")
+    assert said.endswith(f": it was moved to {kept.path}.damaged, and a new one was begun")
+    assert (tmp_path / "file.damaged").read_bytes() == damaged
+    assert kept.get("j") == "text"
+    assert kept.put("k", "text") is None
+
+
+def test_a_damaged_file_that_cannot_be_moved_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: Path, target: Path) -> None:
+        raise PermissionError(f"cannot make {target}")
+
+    kept = Cache(tmp_path / "file")
+    kept.path.write_bytes(b"no database " * 100)
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(CacheError, match=r"not a database; name another folder in SATURATE_CACHE, remove"):
+        kept.put("k", "text")
+
+
+def test_threads_that_find_it_damaged_at_once_lose_nothing(tmp_path: Path) -> None:
+    kept = Cache(tmp_path / "file")
+    kept.path.write_bytes(b"no database " * 100)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda k: kept.put(f"k{k}", f"text {k}"), range(16)))
+    assert [kept.get(f"k{k}") for k in range(16)] == [f"text {k}" for k in range(16)]
 
 
 def test_a_text_that_is_damaged_counts_as_not_kept(tmp_path: Path) -> None:
