@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from saturate.collecting import no_collection
+from saturate.collecting import without_collection
 from saturate.extract import solver
 from saturate.extract.classes import Classes
 from saturate.extract.clock import Clock, Stopwatch, TimeUp
@@ -98,13 +98,13 @@ class Search:
         costs no more than that.
         """
         try:
-            with no_collection():
-                self._run(first, later)
+            self._run(first, later)
         except TimeUp:
             return
         except KeyboardInterrupt:
             self.found_by += ", interrupted"
 
+    @without_collection
     def _run(self, first: Sequence[Stage], later: Sequence[Stage]) -> None:
         self.clock.spend(4 * sum(map(len, self.instance.nodes)))
         self.watch.begin("reductions")

@@ -102,35 +102,42 @@ class _Improver:
     judge: Judge
     say: Say
     target: Target
-    found: list[Pass] = field(default_factory=list)
     barred: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     end: float = 0.0
+    best: tuple[Program, Mapping[str, str], tuple[Pass, ...]] = field(init=False)
+    """The program found so far, its laws, and the passes that led to it: one value, which an interrupt cannot
+    part.
+    """
+
+    @property
+    def found(self) -> tuple[Pass, ...]:
+        return self.best[2]
 
     def run(self, baseline: Program) -> Improved:
-        current, origins = share(baseline), dict[str, str]()
+        self.best = share(baseline), {}, ()
         self.end = perf_counter() + self.limits.seconds
         try:
-            for _ in range(PASSES):
-                left = replace(self.limits, seconds=max(0.0, self.end - perf_counter()))
-                better = self._once(current, origins, left)
-                if better is None:
-                    break
-                current, origins = better
-                if STOPPED in self.notes or self._spent:
-                    break
-            else:
-                self._note(
-                    f"the search was repeated {PASSES} times, its limit, and the last one still helped"
-                )
+            self._repeat()
+            return self._improved()
         except KeyboardInterrupt:
             self._note(STOPPED)
-        found = tuple(self.found)
-        return Improved(current, origins, found, tuple(self.barred), tuple(self.notes), found[-1:])
+            return self._improved()
 
-    def _once(
-        self, current: Program, origins: Mapping[str, str], limits: Limits
-    ) -> tuple[Program, dict[str, str]] | None:
+    def _repeat(self) -> None:
+        for _ in range(PASSES):
+            left = replace(self.limits, seconds=max(0.0, self.end - perf_counter()))
+            if not self._once(left) or STOPPED in self.notes or self._spent:
+                return
+        self._note(f"the search was repeated {PASSES} times, its limit, and the last one still helped")
+
+    def _improved(self) -> Improved:
+        program, laws, found = self.best
+        return Improved(program, laws, found, tuple(self.barred), tuple(self.notes), found[-1:])
+
+    def _once(self, limits: Limits) -> bool:
+        """Search the program found so far again; whether that was of use."""
+        current, origins, passes = self.best
         before = price_program(current, self.profile).cost
         most = float("inf") if self.target.missing(current) else before * (1 - BETTER)
         self.say(f"search {len(self.found) + 1}")
@@ -142,24 +149,29 @@ class _Improver:
                 if self.target.missing(current):
                     raise
                 self._note(f"nothing but the program itself was found: {error}")
-                return None
+                return False
         if found.saturation.stopped == INTERRUPTED:
             self._note(STOPPED)
         elif found.saturation.stopped != SATURATED:
             self._note(f"a search ended at its {found.saturation.stopped}")
         chosen = self._accurate(found, most)
         if chosen is None:
-            return None
+            return False
         lowered, extraction = chosen
         program = share(lowered.program)
         after = price_program(program, self.profile).cost
         if not extraction.proven and self.extractor in ("auto", "exact"):
             self._note("an extraction ended at its work limit")
         worse = after >= most
-        self.found.append(Pass(found, extraction, lowered, before, before if worse else after, not worse))
+        passes = (
+            *passes,
+            Pass(found, extraction, lowered, before, before if worse else after, not worse),
+        )
         if worse:
-            return None
-        return program, _origins(found, lowered, program, origins)
+            self.best = current, origins, passes
+        else:
+            self.best = program, _origins(found, lowered, program, origins), passes
+        return not worse
 
     def _accurate(self, found: Search, most: float) -> tuple[Lowered, Extraction] | None:
         """The cheapest choice that the judge accepts; one that costs `most` or more is not measured, since

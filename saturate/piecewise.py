@@ -8,7 +8,7 @@ whole is measured at the end, and where it fails, windows go back to what they w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -103,16 +103,25 @@ class Piecewise:
         called = titles(whole.program, pieces, keys)
         told = [partial(self._told, f"{called[k]} of {len(different)}") for k in different]
         found = self._all([pieces[k] for k in different], inner, told)
-        known = {keys[k]: solved for k, solved in zip(different, found, strict=True)}
-        zeroless = stitched(whole.program, pieces, [known[key].plain for key in keys])
-        plain = whole.program if zeroless is None else zeroless.program
+        own = [keys[k] for k in different]
         try:
-            judge = self.judge((plain,))
-            return Found(_accurate(whole.program, pieces, keys, known, judge), plain, judge)
+            return self._measured(whole.program, pieces, keys, dict(zip(own, found, strict=True)))
         except KeyboardInterrupt:
-            joined = _joined(whole.program, pieces, keys, known, set()) or _kept(whole.program)
-            joined = replace(joined, notes=tuple(dict.fromkeys((*joined.notes, STOPPED))))
-            return Found(joined, plain, Judge(whole.program, (), 4.0))
+            return self._unmeasured(whole.program, pieces, keys, dict(zip(own, found, strict=True)))
+
+    def _measured(
+        self, whole: Program, pieces: Sequence[Window], keys: Sequence[str], known: Mapping[str, _Solved]
+    ) -> Found:
+        plain = _plain(whole, pieces, keys, known)
+        judge = self.judge((plain,))
+        return Found(_accurate(whole, pieces, keys, known, judge), plain, judge)
+
+    def _unmeasured(
+        self, whole: Program, pieces: Sequence[Window], keys: Sequence[str], known: Mapping[str, _Solved]
+    ) -> Found:
+        joined = _joined(whole, pieces, keys, known, set()) or _kept(whole)
+        joined = replace(joined, notes=tuple(dict.fromkeys((*joined.notes, STOPPED))))
+        return Found(joined, _plain(whole, pieces, keys, known), Judge(whole, (), 4.0))
 
     def _told(self, where: str, text: str) -> None:
         self.say(f"{where}, {text}")
@@ -133,31 +142,47 @@ class Piecewise:
                 stop.set()
             return solved
 
-        if self.limits.workers == 1:
-            return [*map(solve, pieces, told)]
+        work, found = [partial(solve, *each) for each in zip(pieces, told, strict=True)], list[_Solved]()
+        try:
+            if self.limits.workers == 1:
+                for each in work:
+                    found.append(each())
+            else:
+                self._by_threads(work, stop, found)
+        except KeyboardInterrupt:
+            found += [self._unsearched(piece, inner, STOPPED) for piece in pieces[len(found) :]]
+        return found
+
+    def _by_threads(self, work: Sequence[Callable[[], _Solved]], stop: Event, found: list[_Solved]) -> None:
+        futures: list[Future[_Solved]] = []
         with ThreadPoolExecutor(self.limits.workers) as pool:
-            futures = [pool.submit(solve, *each) for each in zip(pieces, told, strict=True)]
             while True:
                 try:
-                    return [future.result() for future in futures]
+                    for each in work[len(futures) :]:
+                        futures.append(pool.submit(each))
+                    found[:] = [future.result() for future in futures]
+                    return
                 except KeyboardInterrupt:
                     stop.set()
 
     def _solved(self, piece: Window, inner: _Inner, limits: Limits | None, say: Say) -> _Solved:
         """A window searched; without limits to search in, as it was."""
-        program, examples = piece.program, inner.examples(piece)
-        facts_of = self._facts(piece, inner)
         if limits is None:
-            return _Solved(_kept(program), program, facts_of, examples)
+            return self._unsearched(piece, inner)
         try:
+            program, examples, facts_of = piece.program, inner.examples(piece), self._facts(piece, inner)
             plain = without_zeros(program, facts_of(program))
             judge = self._measure(piece, inner, examples, plain)
             improved = improve(
                 program, self.laws, limits, self.extractor, facts_of, judge, say=say, target=self.target
             )
+            return _Solved(improved, plain, facts_of, examples, judge.yardstick.runs)
         except KeyboardInterrupt:
-            return _Solved(_kept(program, STOPPED), program, facts_of, examples)
-        return _Solved(improved, plain, facts_of, examples, judge.yardstick.runs)
+            return self._unsearched(piece, inner, STOPPED)
+
+    def _unsearched(self, piece: Window, inner: _Inner, *notes: str) -> _Solved:
+        program = piece.program
+        return _Solved(_kept(program, *notes), program, self._facts(piece, inner), inner.examples(piece))
 
     def _facts(self, piece: Window, inner: _Inner) -> FactsOf:
         """What is known of the values of a window: proved in the whole, or seen on samples like its run."""
@@ -237,6 +262,14 @@ def _finite(example: Any) -> bool:
     return (
         not isinstance(example, np.ndarray) or example.dtype.kind != "f" or bool(np.isfinite(example).all())
     )
+
+
+def _plain(
+    whole: Program, pieces: Sequence[Window], keys: Sequence[str], known: Mapping[str, _Solved]
+) -> Program:
+    """The whole without the zeros of its windows."""
+    zeroless = stitched(whole, pieces, [known[key].plain for key in keys])
+    return whole if zeroless is None else zeroless.program
 
 
 def _accurate(

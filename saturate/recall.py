@@ -27,13 +27,21 @@ from saturate.searched import REFUSED, UNCHECKED, searched
 from saturate.text import parse
 
 FROM_CACHE = "taken from the cache, where it was searched before (SATURATE_CACHE=off searches again)"
+UNKEPT = "interrupted: the result was not put into the cache"
 PASSING = (STOPPED, UNCHECKED, REFUSED)
 """Notes of results that another run would not have, or should not."""
 
 
 def answered(request: Request) -> Optimized:
     """The result of a request, recalled or searched for."""
-    return recalled(request) or remembered(request, searched(request))
+    known = recalled(request)
+    if known is not None:
+        return known
+    best = searched(request)
+    try:
+        return remembered(request, best)
+    except KeyboardInterrupt:
+        return replace(best, report=replace(best.report, notes=(*best.report.notes, UNKEPT)))
 
 
 def recalled(request: Request) -> Optimized | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from saturate.accuracy import Judge
 from saturate.asked import asked
 from saturate.assumed import rests_on, told
-from saturate.collecting import no_collection
+from saturate.collecting import without_collection
 from saturate.cse import share
 from saturate.exact import without_identities
 from saturate.improve import STOPPED, Improved, improve
@@ -27,23 +27,36 @@ REFUSED = "the check refused the optimized program; the baseline with shared wor
 UNCHECKED = "interrupted: the result was not checked"
 
 
-@no_collection()
+@without_collection
 def searched(request: Request) -> Optimized:
     """The cheapest program found. An interrupt (Ctrl-C) ends what is going on, and what was found until then
     is returned. Raises `TargetError` where the target cannot run what is found.
     """
+    kept: list[Found] = []
     try:
         with progress(f"optimizing {request.baseline.name}") as say:
-            found = _found(request, say)
+            kept.append(_found(request, say))
     except KeyboardInterrupt:
-        found = Found(_shared(request, STOPPED), request.baseline, Judge(request.baseline, (), 4.0))
+        nothing = Found(_shared(request), request.baseline, Judge(request.baseline, (), 4.0))
+        kept = [_stopped(found) for found in kept or [nothing]]
+    found = kept[0]
     why = f"exact={request.exact}" if request.exact == "bitwise" else "; ".join(found.improved.notes)
     require(found.improved.program, request.goal, why)
     try:
         best = _assembled(request, found)
     except KeyboardInterrupt:  # the search is over, and what it found is not lost
-        best = _assembled(request, found)
-    return _checked(request, best, found.judge) if request.check else best
+        best = _assembled(request, _stopped(found))
+    try:
+        passed = _passed(request, best, found.judge) if request.check else best
+    except KeyboardInterrupt:
+        return _noted(best, UNCHECKED)
+    return _refused(request, best) if passed is None else passed
+
+
+def _stopped(found: Found) -> Found:
+    """What was found, with the note of an interrupt."""
+    notes = dict.fromkeys((*found.improved.notes, STOPPED))
+    return replace(found, improved=replace(found.improved, notes=tuple(notes)))
 
 
 def _found(request: Request, say: Say) -> Found:
@@ -68,9 +81,9 @@ def _found(request: Request, say: Say) -> Found:
     return Found(improved, plain, judge)
 
 
-def _shared(request: Request, *notes: str) -> Improved:
+def _shared(request: Request) -> Improved:
     """The baseline with shared work, where no time was given."""
-    return Improved(share(request.baseline), {}, (), (), notes)
+    return Improved(share(request.baseline), {}, (), (), ())
 
 
 def _assembled(request: Request, found: Found) -> Optimized:
@@ -92,24 +105,32 @@ def _assembled(request: Request, found: Found) -> Optimized:
     )  # fmt: skip
 
 
-def _checked(request: Request, best: Optimized, judge: Judge) -> Optimized:
-    """The program with its certificate in the report; the shared baseline where the check fails.
+def _passed(request: Request, best: Optimized, judge: Judge) -> Optimized | None:
+    """The program with its certificate in the report; None where the check fails.
 
     Where the user gave samples, they are what is checked.
     """
-    try:
-        certificate = best.certified("numpy", CHECKED, request.seed, request.samples, judge.yardstick.runs)
-    except KeyboardInterrupt:
-        return replace(best, report=replace(best.report, notes=(*best.report.notes, UNCHECKED)))
-    if certificate.passed:
-        return replace(best, report=replace(best.report, check=certificate))
+    certificate = best.certified("numpy", CHECKED, request.seed, request.samples, judge.yardstick.runs)
+    return replace(best, report=replace(best.report, check=certificate)) if certificate.passed else None
+
+
+def _refused(request: Request, best: Optimized) -> Optimized:
+    """The shared baseline in the place of a program that the check refused."""
     shared = share(best.baseline)
     same = {value: value for value in shared.types}
     behind = Behind(best.questions.at_the_start(shared))
+    report = replace(best.report, assumptions=(), notes=(*best.report.notes, REFUSED))
     plain = replace(
-        best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, behind=lambda: behind, long=False
+        best, rewritten=ExpansionResult(shared, ()), laws={}, same=same, behind=lambda: behind, long=False,
+        report=report,
     )  # fmt: skip
     require(plain.program, best.target, REFUSED)
-    again = plain.check(trials=CHECKED, seed=request.seed, samples=request.samples)
-    report = replace(best.report, assumptions=(), check=again, notes=(*best.report.notes, REFUSED))
-    return replace(plain, report=report)
+    try:
+        again = plain.check(trials=CHECKED, seed=request.seed, samples=request.samples)
+    except KeyboardInterrupt:
+        return _noted(plain, UNCHECKED)
+    return replace(plain, report=replace(report, check=again))
+
+
+def _noted(best: Optimized, note: str) -> Optimized:
+    return replace(best, report=replace(best.report, notes=(*best.report.notes, note)))

@@ -8,7 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ from running import assert_same_bits
 from workloads import layer_norm, softmax
 
 import saturate as sat
-from saturate import egraph
+from saturate import egraph, improve, recall
 from saturate.accuracy import Judge
+from saturate.assumed import rests_on
 from saturate.check import check as check_program
 from saturate.price import price_program
+from saturate.progress import Say, silent
+from saturate.provenance import provenance
 from saturate.request import Request
 from saturate.rules import CATALOGUE
 from saturate.runners.evaluate import evaluate
@@ -243,6 +247,52 @@ def test_an_interrupted_check_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     best = sat.optimize(softmax, sat.Type((5, 7)), wrt="x")
     assert best.report.notes == ("interrupted: the result was not checked",)
     assert best.report.check is None
+    assert str(best.program) == str(optimized("softmax", "float64").program)
+
+
+@contextmanager
+def interrupted_at_its_end(title: str) -> Generator[Say]:
+    yield silent
+    raise KeyboardInterrupt
+
+
+AFTER: dict[str, tuple[str, Any]] = {
+    "the line of progress ends": ("progress", interrupted_at_its_end),
+    "assumptions are proved": ("rests_on", interrupted_at(1, rests_on)),
+    "provenance is read off": ("provenance", interrupted_at(1, provenance)),
+}
+
+
+@pytest.mark.parametrize("when", AFTER)
+def test_an_interrupt_after_the_search_is_told_and_loses_nothing(
+    when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, function = AFTER[when]
+    monkeypatch.setattr(f"saturate.searched.{name}", function)
+    best = sat.optimize(softmax, sat.Type((5, 7)), wrt="x")
+    assert best.report.notes == (INTERRUPTED,)
+    assert best.report.check is not None
+    assert str(best.program) == str(optimized("softmax", "float64").program)
+
+
+def test_an_interrupt_while_laws_are_named_gives_a_result_that_agrees_with_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The pass was counted and its program was not taken: two halves of one result."""
+    named = "saturate.improve._origins"
+    monkeypatch.setattr(named, interrupted_at(1, vars(improve)["_origins"]))
+    best = sat.optimize(softmax, sat.Type((5, 7)), wrt="x")
+    assert best.report.notes == (INTERRUPTED,)
+    assert best.report.after.passes == best.report.before.passes
+    assert best.provenance == ()
+    assert best.report.windows == ()
+    assert_right(best)
+
+
+def test_an_interrupt_while_a_result_is_kept_gives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saturate.recall.remembered", interrupted_at(1, recall.remembered))
+    best = sat.optimize(softmax, sat.Type((5, 7)), wrt="x")
+    assert best.report.notes == ("interrupted: the result was not put into the cache",)
     assert str(best.program) == str(optimized("softmax", "float64").program)
 
 

@@ -12,10 +12,11 @@ import pytest
 from running import assert_same_bits
 
 import saturate as sat
+from saturate import piecewise
 from saturate.accuracy import Judge
 from saturate.certificate import ResultCheck
 from saturate.demos import gpt_arguments, gpt_loss
-from saturate.improve import STOPPED, Improved
+from saturate.improve import STOPPED, Improved, improve
 from saturate.op import AnyArray
 from saturate.ops.structure import Reshape
 from saturate.piecewise import ALL_KEPT, ONE_KEPT, notes_of
@@ -153,6 +154,34 @@ def test_windows_that_spoil_the_whole_go_back_to_what_they_were(
     assert kept == [f"{title}{note} (dx on ties: 3.0e-05 of scale, 2.0e-05 allowed)"]
     assert best.check().passed
     assert best.report.after.cost <= best.report.before.cost * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("where", "workers"), [("draw", 1), ("stitched", 2)])
+def test_an_interrupt_between_windows_keeps_what_was_found(
+    where: str, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, found, pressed = getattr(piecewise, where), list[Improved](), list[bool]()
+
+    def searching(*args: Any, **named: Any) -> Improved:
+        found.append(improve(*args, **named))
+        return found[-1]
+
+    def pressing(*args: Any, **named: Any) -> Any:
+        if found and not pressed:
+            pressed.append(True)
+            raise KeyboardInterrupt
+        return plain(*args, **named)
+
+    monkeypatch.setattr(piecewise, "improve", searching)
+    monkeypatch.setattr(piecewise, where, pressing)
+    limits, w = sat.Limits(rounds=1, workers=workers), sat.Type((7, 7), "float32")
+    best = sat.optimize(residual, sat.Type((5, 7), "float32"), w, wrt=("x", "w"), limits=limits)
+    assert pressed
+    assert STOPPED in best.report.notes
+    assert best.report.check is not None
+    assert len(best.behind().parts) > 1
+    kept = {p.after for part in best.behind().parts for p in part.improved.passes}
+    assert kept == {p.after for improved in found for p in improved.passes}
 
 
 @pytest.fixture(scope="module")
