@@ -16,7 +16,7 @@ import numpy as np
 from saturate.certificate import ResultCheck
 from saturate.lift import lift, lifted_array
 from saturate.lower import Lowered
-from saturate.measure import Run, distance, scale
+from saturate.measure import NOWHERE, Run, distance, scale
 from saturate.op import AnyArray
 from saturate.program import Node, Program
 from saturate.runners.evaluate import evaluate, values
@@ -69,6 +69,8 @@ class Judge:
             failed = [k for k, row in enumerate(rows) if not row.passed]
             if not failed:
                 return None
+            if rows[failed[0]].fault == NOWHERE:  # in no other program either
+                return Verdict((-1, -1), rows[failed[0]].missed)
             worst = next(run for run in runs if failed[0] in self.yardstick.failed(run))
             culprit = _Culprit(found, lowered, barred, self.yardstick.dtype)
             return culprit.find(worst.sample, rows[failed[0]])

@@ -12,6 +12,9 @@ from saturate.op import AnyArray
 from saturate.program import Program
 from saturate.samples import FAR, Sample
 
+NOWHERE = "nothing finite to compare"
+"""The fault of a result of which no element is finite on any sample, in the baseline or its reference."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -102,7 +105,7 @@ def together(name: str, judgements: Sequence[Judgement]) -> ResultCheck:
     compared = sum(j.compared for j in judgements)
     none = Judgement(0.0, 0.0, 0.0, 0.0, 0, 0, "", "no samples")
     worst = max(judgements, key=lambda j: (j.excess > 1, j.telling, j.excess), default=none)
-    fault = worst.fault or ("" if compared or not size else "nothing finite to compare")
+    fault = worst.fault or ("" if compared or not size else NOWHERE)
     share = compared / size if size else 1.0
     passed = worst.excess <= 1.0 and not fault
     return ResultCheck(

@@ -11,6 +11,7 @@ from saturate.collecting import without_collection
 from saturate.cse import share
 from saturate.exact import without_identities
 from saturate.improve import STOPPED, Improved, improve
+from saturate.measure import NOWHERE
 from saturate.optimized import Behind, Optimized
 from saturate.passes.records import ExpansionResult
 from saturate.piecewise import Found, Piecewise, Whole
@@ -129,7 +130,13 @@ def _refused(request: Request, best: Optimized) -> Optimized:
         again = plain.check(trials=CHECKED, seed=request.seed, samples=request.samples)
     except KeyboardInterrupt:
         return _noted(plain, UNCHECKED)
-    return replace(plain, report=replace(report, check=again))
+    nowhere = [
+        f"{r.name} is NaN or infinite wherever it was computed, such as on {r.worst_sample}, before anything "
+        "is optimized: give examples or samples= on which it is finite"
+        for r in again.results
+        if r.fault == NOWHERE
+    ]
+    return replace(plain, report=replace(report, check=again, notes=(*report.notes, *nowhere)))
 
 
 def _noted(best: Optimized, note: str) -> Optimized:

@@ -65,3 +65,14 @@ def test_an_example_without_a_number_says_so_and_the_result_is_still_checked() -
     best = sat.optimize(double, np.full(3, np.nan), wrt="x")
     assert best.report.notes == (HELD,)
     assert best.check().passed
+
+
+def test_a_value_that_is_nowhere_finite_is_told_as_that() -> None:
+    best = sat.optimize(double, np.array([np.inf, 1.0, 2.0]))
+    assert best.report.check is not None
+    assert not best.check().passed
+    assert best.report.notes[-1] == (
+        "value is NaN or infinite wherever it was computed, such as on example (#0), before anything is "
+        "optimized: give examples or samples= on which it is finite"
+    )
+    assert "value 0 on example (#0): nothing finite to compare" in best.report.notes[0]
