@@ -8,7 +8,7 @@ import pytest
 from law_pages import mentions, page, row
 from layers import ROOT
 
-from saturate.rules import CATALOGUE, law
+from saturate.rules import CATALOGUE, IDENTITIES, law
 from saturate.rules.language import Expr, recip
 from saturate.rules.law import nonzero
 
@@ -20,13 +20,18 @@ def test_the_page_of_laws_is_current(request: pytest.FixtureRequest) -> None:
         path.write_text(f"{page()}\n", encoding="utf-8", newline="\n")
     shown = path.read_text("utf-8")
     assert without_tests(shown) == without_tests(f"{page()}\n"), "rules.md differs; pytest --regen writes it"
-    for name, listed in re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", shown, re.MULTILINE):
-        assert set(listed.split(", ")) - {""} <= set(mentions(name))
+    for text in filter(is_of_a_law, shown.splitlines()):
+        listed = text.removesuffix(" |").rpartition("| ")[2].split(", ")
+        assert set(listed) - {""} <= set(mentions(text.split("`")[1]))
 
 
 def without_tests(text: str) -> list[str]:
     """The lines of the page, those of a law without their last column."""
-    return [line.rpartition(" | ")[0] if line.startswith("| `") else line for line in text.splitlines()]
+    return [line.rpartition(" | ")[0] if is_of_a_law(line) else line for line in text.splitlines()]
+
+
+def is_of_a_law(line: str) -> bool:
+    return line.startswith(tuple(f"| `{law.name}` |" for law in CATALOGUE))
 
 
 def test_a_page_that_is_not_current_is_found() -> None:
@@ -35,9 +40,10 @@ def test_a_page_that_is_not_current_is_found() -> None:
     assert without_tests(text) != without_tests(text.replace("rounding", "bitwise", 1))
 
 
-def test_every_law_has_one_row() -> None:
+def test_every_law_and_identity_has_one_row() -> None:
     names = re.findall(r"^\| `(\w+)` \|", page(), re.MULTILINE)
-    assert names == [law.name for law in CATALOGUE]
+    identities = [i.name for theory in IDENTITIES.values() for i in theory]
+    assert names == [*(law.name for law in CATALOGUE), *identities]
     assert len({line.count("|") - line.count("\\|") for line in page().splitlines() if line[:1] == "|"}) == 1
 
 
