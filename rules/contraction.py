@@ -106,6 +106,12 @@ def diagonal_of_outer(a: Array, b: Array) -> Forms:
     return np.diag(np.outer(a, b)), a * b
 
 
+@identity(a="i", where=finite("a"))
+def diagonal_of_diagonal(a: Array) -> Forms:
+    """diag(a)[i,i] = a[i]."""
+    return np.diag(np.diag(a)), a
+
+
 @identity(a="i", b="i", where=finite("a", "b"), source=_COOKBOOK)
 def trace_of_outer(a: Array, b: Array) -> Forms:
     """tr(a⊗b) = Σ_i a[i]·b[i]."""
@@ -158,6 +164,6 @@ IDENTITIES: tuple[Identity, ...] = (
     products_in_any_order, contraction_is_products, transpose_of_product, product_distributes,
     number_leaves_product, sum_of_product, row_sums_of_product, trace_is_cyclic, trace_of_three_is_cyclic,
     trace_of_product, trace_of_transpose, trace_of_sum, sum_of_diagonal, diagonal_of_product,
-    diagonal_of_outer, trace_of_outer, outer_is_a_product, transpose_of_outer, sum_of_outer,
-    outer_times_vector, product_with_outer, product_of_outers, bilinear_form,
+    diagonal_of_outer, diagonal_of_diagonal, trace_of_outer, outer_is_a_product, transpose_of_outer,
+    sum_of_outer, outer_times_vector, product_with_outer, product_of_outers, bilinear_form,
 )  # fmt: skip

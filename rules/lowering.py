@@ -11,6 +11,7 @@ import numpy as np
 from saturate.rules.identity import Array, Forms, Identity, identity
 from saturate.rules.law import BITWISE, finite
 
+_DIAGONAL = "Apache SystemDS, algebraic rewrites, simplifyMatrixMultDiag"
 _DOT = ("matmul", "vec_dot", "einsum")
 _SUMS = ("sum", "mean", "einsum", "vec_dot")
 
@@ -55,6 +56,24 @@ def broadcast_as_matmul(a: Array) -> Forms:
 def broadcast_and_scale(a: Array) -> Forms:
     """Three rows a, each a third, as the gradient of a mean has them = (1⊗a)/3."""
     return np.broadcast_to(a, (3, *a.shape)) / 3, np.ones((3, 1), a.dtype) @ a[None] / 3
+
+
+@identity(a="i", b="ij", where=finite("a", "b"), source=_DIAGONAL, emits=("mul",))
+def scale_of_rows_as_matmul(a: Array, b: Array) -> Forms:
+    """diag(a)·b = a[i]·b[i,j]."""
+    return np.diag(a) @ b, a[:, None] * b
+
+
+@identity(a="j", b="ij", where=finite("a", "b"), source=_DIAGONAL, emits=("mul",))
+def scale_of_columns_as_matmul(a: Array, b: Array) -> Forms:
+    """b·diag(a) = b[i,j]·a[j]."""
+    return b @ np.diag(a), b * a
+
+
+@identity(a="ij", where=finite("a"))
+def product_with_identity(a: Array) -> Forms:
+    """a·1 = a, where 1 is the identity matrix."""
+    return a @ np.eye(a.shape[1], dtype=a.dtype), a
 
 
 @identity(a="i", b="ij", c="jk", where=finite("a"), emits=("mul", "matmul"))
@@ -107,6 +126,7 @@ def dot_with_itself(a: Array) -> Forms:
 
 IDENTITIES: tuple[Identity, ...] = (
     sum_as_matmul, column_sum_as_matmul, mean_as_matmul, mean_of_all_as_matmuls, mean_is_a_sum,
-    broadcast_as_matmul, broadcast_and_scale, scale_of_rows_leaves_product, scale_goes_to_the_other_side,
+    broadcast_as_matmul, broadcast_and_scale, scale_of_rows_as_matmul, scale_of_columns_as_matmul,
+    product_with_identity, scale_of_rows_leaves_product, scale_goes_to_the_other_side,
     scale_leaves_sum, dot_of_vectors, dot_of_matrix_and_vector, dot_of_matrices, dot_of_rows, dot_with_itself,
 )  # fmt: skip
