@@ -64,7 +64,7 @@ def test_the_catalogue_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "rules", "--json")
     listed = json.loads(out)
     assert [law["name"] for law in listed] == [law.name for law in EVERY]
-    assert [law["direction"] for law in listed if law["theory"] in IDENTITIES] == [None] * 57
+    assert {law["theory"] for law in listed if law["direction"] is None} == set(IDENTITIES)
     assert all(set(law) == {"name", "theory", "exact", "direction", "statement"} for law in listed)
 
 
