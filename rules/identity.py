@@ -49,12 +49,16 @@ class Identity:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """Both forms as Python text."""
+        """Both forms as Python text; raises `LawError` where they are not returned side by side."""
         source = textwrap.dedent(inspect.getsource(self.forms))
-        (returned,) = [n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Return)]
-        assert isinstance(returned, ast.Tuple)
-        left, right = (ast.get_source_segment(source, form) or "" for form in returned.elts)
-        return " ".join(left.split()), " ".join(right.split())
+        match [n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Return)]:
+            case [ast.Tuple(elts=[left, right])]:
+                found = [ast.get_source_segment(source, form) or "" for form in (left, right)]
+                return " ".join(found[0].split()), " ".join(found[1].split())
+            case _:
+                raise LawError(
+                    f"identity {self.name} needs one return of its two forms side by side, to be shown"
+                )
 
     def types(self, sizes: Mapping[str, int], dtype: str = "float64") -> dict[str, Type]:
         """The types of the arguments where letters have these sizes."""
@@ -99,8 +103,9 @@ def identity(
 
     Keywords give each argument the letters of its axes; arguments that share a letter have one size there.
     `k="j<i"` holds whole numbers from 0 to below the size of i. `where` names the arguments that have to be
-    finite. Raises `LawError` for arguments without letters, a missing docstring, another class than `bitwise`
-    or `rounding`, and a condition on no argument or of another fact.
+    finite; `emits` and `lacks` are those of `Identity`. Raises `LawError` for arguments without letters, a
+    missing docstring, another class than `bitwise` or `rounding`, and a condition on no argument or of
+    another fact.
     """
 
     def declare(function: Callable[..., Forms]) -> Identity:

@@ -170,3 +170,20 @@ def test_a_wrong_declaration_is_refused(
 ) -> None:
     with pytest.raises(LawError, match=re.escape(says)):
         identity(**declared)(forms)
+
+
+def test_forms_are_shown_as_they_are_written() -> None:
+    def chained(a: Array, b: Array, c: Array) -> Forms:
+        """Products in any order."""
+        return (a @ b) @ c, a @ (
+            b @ c
+        )  # fmt: skip
+
+    def hidden(a: Array) -> Forms:
+        """a = a."""
+        forms = a, a
+        return forms
+
+    assert identity(a="ij", b="jk", c="kl")(chained).texts == ("(a @ b) @ c", "a @ ( b @ c )")
+    with pytest.raises(LawError, match="identity hidden needs one return of its two forms side by side"):
+        _ = identity(a="i")(hidden).texts
