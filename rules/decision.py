@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from saturate.algebra import Ix
 from saturate.cse import share
 from saturate.denote import denote
 from saturate.facts import Facts
@@ -40,14 +39,8 @@ def decision(identity: Identity, sizes: Mapping[str, int], dtype: str = "float64
     program = compared(identity, sizes, dtype)
     meaning = denote(program, known(identity, program))
     left, right = program.outputs[:2]
-    one, axes = meaning.values[left], meaning.axes[left]
-    other = meaning.terms.rename(meaning.values[right], dict(_moved(meaning.axes[right], axes)))
-    if {*axes} & one.free != {*axes} & other.free:
+    one, other = meaning.values[left], meaning.values[right]
+    forms, axes = NormalForms(), (meaning.axes[left], meaning.axes[right])
+    if forms.called(one, axes[0]) != forms.called(other, axes[1]):
         return ""
-    forms = NormalForms()
-    return TERM if one is other else FORM if forms.of(one) == forms.of(other) else ""
-
-
-def _moved(axes: tuple[Ix | None, ...], to: tuple[Ix | None, ...]) -> Iterator[tuple[Ix, Ix]]:
-    """The axes that have other names in `to`."""
-    return ((i, j) for i, j in zip(axes, to, strict=True) if i is not None and j is not None and i != j)
+    return TERM if one is other else FORM

@@ -36,8 +36,8 @@ def mean_as_matmul(a: Array) -> Forms:
 
 @identity(a="ij", where=finite("a"), emits=("full", "matmul"), lacks=_SUMS)
 def mean_of_all_as_matmuls(a: Array) -> Forms:
-    """1/(|i|·|j|)·Σ_ij a[i,j] = (1·(a·1))/(|i|·|j|)."""
-    return a.mean(), np.ones(a.shape[0], a.dtype) @ (a @ np.ones(a.shape[1], a.dtype)) / a.size
+    """1/(|i|·|j|)·Σ_ij a[i,j] = (1·a·1)/(|i|·|j|)."""
+    return a.mean(), np.ones(a.shape[0], a.dtype) @ a @ np.ones(a.shape[1], a.dtype) / a.size
 
 
 @identity(a="ij", exact=BITWISE)

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -328,25 +327,11 @@ class Terms:
             )
         if a.kind == "delta":
             return self.delta(_image(a.head[0], pairs), _image(a.head[1], pairs), a.dtype)
-        if a.kind == "con":
+        if a.kind == "con" and not a.head[1] & set(pairs.values()) and _moves(a, set(pairs)):
             k, summed = a.head
-            bound = _apart(summed & set(pairs.values()), a.free | summed | set(pairs.values()))
-            if _moves(a, {*pairs, *bound}):
-                inside = {**pairs, **bound}
-                renamed = [self.rename(f, inside) for f in a.args]
-                return self.con(k, frozenset(_image(i, bound) for i in summed), renamed, a.dtype)
+            return self.con(k, summed, [self.rename(f, pairs) for f in a.args], a.dtype)
         free = frozenset(pairs.get(i, i) for i in a.free)
         return self._make("ren", tuple(sorted(pairs.items())), (a,), a.dtype, free, a.facts, bounds=a.bounds)
-
-
-def _apart(bound: Indices, taken: Indices) -> dict[Ix, Ix]:
-    """Other names for bound indices, so that a renaming does not catch them."""
-    found: dict[Ix, Ix] = {}
-    for i in sorted(bound):
-        ordinal = next(n for n in count() if Ix(i.size, n) not in taken)
-        found[i] = Ix(i.size, ordinal)
-        taken |= {found[i]}
-    return found
 
 
 def _image(index: Ix, pairs: Mapping[Ix, Ix]) -> Ix:

@@ -15,7 +15,7 @@ from saturate import Type
 from saturate.algebra import Ix, Term, Terms
 from saturate.denote import Denotation, denote
 from saturate.facts import FINITE, NONNEG, NONZERO
-from saturate.normal import NormalForms, needed, rebuild
+from saturate.normal import needed, rebuild
 from saturate.op import AnyArray
 from saturate.trace import trace
 
@@ -189,25 +189,6 @@ def test_renaming_is_simultaneous_and_free_of_cost() -> None:
     assert swapped.head == ("a", (OTHER, ROW))
     assert terms.rename(a, {COLUMN: Ix(3, 1)}) is a
     assert terms.rename(terms.delta(ROW, OTHER, "float64"), {OTHER: Ix(5, 2)}).head == (ROW, Ix(5, 2))
-
-
-def test_a_renaming_does_not_catch_a_bound_index() -> None:
-    """(Σ_j a[i,j])[i → j] sums over another index, and stays a product that joins others."""
-    terms = Terms()
-    a = terms.leaf("a", (ROW, OTHER), "float64", FINITE_ONLY)
-    rows = terms.con(Fraction(1), frozenset((OTHER,)), (a,), "float64")
-    moved = terms.rename(rows, {ROW: OTHER})
-    assert (moved.kind, *map(set, (moved.free, moved.head[1]))) == ("con", {OTHER}, {Ix(5, 2)})
-    third = Ix(5, 2)
-    wide = terms.con(Fraction(1), frozenset((OTHER,)), (a, terms.leaf("b", (third,), "float64")), "float64")
-    moved = terms.rename(wide, {ROW: OTHER, third: ROW})
-    assert (moved.kind, *map(set, (moved.free, moved.head[1]))) == ("con", {OTHER, ROW}, {Ix(5, 3)})
-
-
-def test_a_mean_of_a_square_by_two_products_is_one_form() -> None:
-    meaning, _ = denoted(lambda a: np.ones(5) @ (a @ np.ones(5)) - a.sum(), (5, 5))
-    forms = NormalForms()
-    assert forms.of(list(meaning.values.values())[-1]) == ()
 
 
 # free indices and facts
