@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from saturate.extract import solver
 from saturate.extract.classes import Classes
@@ -42,7 +43,7 @@ def auto(
         work = DEFAULT_WORK
     counted = work is not None
     search = Search(classes, Clock(seconds, work), seed, warm)
-    first: list[Stage] = [("exchanges", _exchanges), ("CP-SAT", _first)]
+    first: list[Stage] = [("cores", _cores), ("exchanges", _exchanges), ("CP-SAT", _first)]
     later: list[Stage] = [("neighbourhoods", _search)]
     if not counted:
         later += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
@@ -62,18 +63,25 @@ def _exchanges(part: Part, clock: Clock, seed: int) -> None:
         part.learn(solver.Answer(choice, part.model.cost(choice), 0.0), f"{who} and exchanges")
 
 
-def _first(part: Part, clock: Clock, seed: int) -> None:
-    """One CP-SAT worker with the full linear relaxation, for a counted effort: it closes most small parts.
+def _cores(part: Part, clock: Clock, seed: int) -> None:
+    """A CP-SAT worker by unsatisfiable cores, for a counted effort: it closes most parts, large ones too."""
+    _counted(part, clock, seed, presolve=1, cores=True)
 
-    Where work is counted there may be little, so that the program is simplified only once.
+
+def _first(part: Part, clock: Clock, seed: int) -> None:
+    """One CP-SAT worker with the full linear relaxation, where a node's cost is shared by so many choices
+    that cores are many.
     """
-    if len(part.model.owner) > LARGE:
-        return
+    if len(part.model.owner) <= LARGE:
+        _counted(part, clock, seed, presolve=None if clock.work is None else 1)
+
+
+def _counted(part: Part, clock: Clock, seed: int, **options: Any) -> None:
+    """A counted effort of one worker; a clock of counted work may have less."""
     if clock.work is None:
-        _cpsat(part, clock, 0.6, seed, units=FIRST_UNITS)
+        _cpsat(part, clock, 0.6, seed, units=FIRST_UNITS, **options)
     else:
-        units = min(FIRST_UNITS, clock.work / STEPS_PER_UNIT)
-        _cpsat(part, clock, 1.0, seed, units=units, presolve=1)
+        _cpsat(part, clock, 1.0, seed, units=min(FIRST_UNITS, clock.work / STEPS_PER_UNIT), **options)
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:
@@ -93,18 +101,10 @@ def _last(part: Part, clock: Clock, seed: int) -> None:
     improve(part, clock, seed + 1)
 
 
-def _cpsat(
-    part: Part,
-    clock: Clock,
-    share: float,
-    seed: int,
-    workers: int = 1,
-    units: float | None = None,
-    presolve: int | None = None,
-) -> None:
+def _cpsat(part: Part, clock: Clock, share: float, seed: int, **options: Any) -> None:
     """CP-SAT on the whole part, where its preparation, which no limit ends, leaves time to search."""
     if clock.left() * share > PREPARATION * len(part.model.owner):
         mine = clock.part(share)
         before = mine.work or 0
-        part.learn(cpsat(part.model, mine, seed, part.choice, workers, units, presolve), "CP-SAT")
+        part.learn(cpsat(part.model, mine, seed, part.choice, near=part.near, **options), "CP-SAT")
         clock.spend(before - (mine.work or 0))

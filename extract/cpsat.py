@@ -46,17 +46,20 @@ def cpsat(
     workers: int = 1,
     units: float | None = None,
     presolve: int | None = None,
+    cores: bool = False,
+    near: Mapping[int, int] | None = None,
 ) -> solver.Answer:
     """Solve one part within the clock, starting from `hint` (class → position).
 
     Costs become integers: exactly where they have a common unit, otherwise rounded, and the bound gives away
-    what rounding may have added; a node that the hint does not choose costs one step of rounding more, so
-    that of choices of equal cost one near the hint is found. `units` is a limit in CP-SAT's own measure of
-    work, a second or two each, counted as STEPS_PER_UNIT; with one worker and no time limit the answer
-    repeats exactly. `presolve` is how often the program is simplified first, as often as that pays where it
-    is None.
+    what rounding may have added; a node that `near`, the hint where it is None, does not choose costs one
+    step of rounding more, so that of choices of equal cost one near that is found. `units` is a limit in
+    CP-SAT's own measure of work, a second or two each, counted as STEPS_PER_UNIT; with one worker and no time
+    limit the answer repeats exactly. `presolve` is how often the program is simplified first, as often as
+    that pays where it is None. One worker bounds by linear relaxations or, with `cores`, by unsatisfiable
+    cores (maximum satisfiability after Fu and Malik 2006): sets of costs that cannot all be spared.
     """
-    program, loss = _build(model, hint)
+    program, loss = _build(model, hint, hint if near is None else near)
     parameters = _ortools().SatParameters()
     parameters.num_workers = workers
     parameters.random_seed = seed
@@ -70,9 +73,13 @@ def cpsat(
         parameters.cp_model_presolve = presolve > 0
         parameters.max_presolve_iterations = presolve
         parameters.cp_model_probing_level = 0
-    if workers == 1:
+    if cores:
+        parameters.optimize_with_core = True
+        parameters.core_minimization_level = 1
+        parameters.linearization_level = 0
+    elif workers == 1:
         parameters.linearization_level = 2
-    if model.unit == 0:
+    if model.unit == 0 and not cores:
         parameters.absolute_gap_limit = float(len(model.variables))
     response = _solved(program, parameters, limit)
     clock.spend(int(response.deterministic_time * STEPS_PER_UNIT) + STEPS_PER_NODE * len(model.owner))
@@ -91,7 +98,9 @@ def _solved(program: Any, parameters: Any, limit: float) -> Any:
     return responses[0]
 
 
-def _build(model: Model, hint: Mapping[int, int] | None) -> tuple[Any, tuple[float, float]]:
+def _build(
+    model: Model, hint: Mapping[int, int] | None, near: Mapping[int, int] | None
+) -> tuple[Any, tuple[float, float]]:
     """The program, and (cost of one unit, cost lost to rounding). A node's variable has its number; the
     literal -v - 1 says that variable v is off.
 
@@ -124,13 +133,13 @@ def _build(model: Model, hint: Mapping[int, int] | None) -> tuple[Any, tuple[flo
         values |= {v: height.get(c, 0) for c, v in level.items()}
         program.solution_hint.vars.extend(list(values))
         program.solution_hint.values.extend(list(values.values()))
-    costs, step, loss = _whole(model, hint or {})
+    costs, step, loss = _whole(model, near or {})
     program.objective.vars.extend(list(range(len(costs))))
     program.objective.coeffs.extend(costs)
     return program, (step, loss)
 
 
-def _whole(model: Model, hint: Mapping[int, int]) -> tuple[list[int], float, float]:
+def _whole(model: Model, near: Mapping[int, int]) -> tuple[list[int], float, float]:
     """The costs as integers, what one of them is worth, and what a choice may lose by that."""
     step = model.unit
     if step:
@@ -138,7 +147,7 @@ def _whole(model: Model, hint: Mapping[int, int]) -> tuple[list[int], float, flo
     step = sum(model.costs) / LARGEST_SUM
     if not step:
         return [0] * len(model.costs), step, 0.0
-    away = [hint.get(c) != i for c, i in model.owner]
+    away = [near.get(c) != i for c, i in model.owner]
     costs = [round(cost / step) + far for cost, far in zip(model.costs, away, strict=True)]
     return costs, step, 2 * step * len(model.variables)
 

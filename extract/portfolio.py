@@ -33,7 +33,7 @@ SHRUNK = 0.8
 @dataclass
 class Part:
     """One part: the model, the best choice so far (class → position) and its cost, a bound, and who
-    raised it.
+    raised it; `near` is the choice to stay near where others cost no less.
     """
 
     model: Model
@@ -43,6 +43,7 @@ class Part:
     bound: float
     bound_by: str
     found_by: str
+    near: Mapping[int, int]
 
     @property
     def closed(self) -> bool:
@@ -67,6 +68,7 @@ class Search:
 
     def __init__(self, classes: Classes, clock: Clock, seed: int, warm: Mapping[int, int] | None) -> None:
         self.classes, self.clock, self.seed = classes, clock, seed
+        self.warm = warm
         self.watch = Stopwatch("reading")
         self.instance = problem(classes)
         self.watch.begin("trees")
@@ -184,12 +186,24 @@ class Search:
 
     def _parts(self, small: Reduced) -> list[Part]:
         start = small.restrict(self.best)
+        near = start if self.warm is None else small.restrict(self.warm)
         parts: list[Part] = []
         for piece, classes in split(small.problem):
             shape = model(piece)
             needed = _share(piece, classes, start)
             least = sum(min(node.cost for node in piece.nodes[root]) for root in piece.roots)
-            parts.append(Part(shape, classes, needed, shape.cost(needed), least, "reductions", self.found_by))
+            parts.append(
+                Part(
+                    shape,
+                    classes,
+                    needed,
+                    shape.cost(needed),
+                    least,
+                    "reductions",
+                    self.found_by,
+                    _share(piece, classes, near),
+                )
+            )
         return parts
 
     def result(self, method: str) -> Extraction:

@@ -11,9 +11,9 @@ import numpy as np
 from saturate.rules.identity import Array, Forms, Identity, identity
 from saturate.rules.law import BITWISE, finite
 
-_CHAIN = "S. S. Godbole, On efficient computation of matrix chain products, 1973"
-_COOKBOOK = "K. B. Petersen, M. S. Pedersen, The Matrix Cookbook, 2012, section 1.1"
-_SYSTEMDS = "Apache SystemDS, algebraic rewrites, "
+_CHAIN = "Godbole, matrix chain products"
+_COOKBOOK = "Matrix Cookbook, section 1.1"
+_SYSTEMDS = "SystemDS, "
 
 
 @identity(a="ij", b="jk", c="kl", where=finite("a", "b", "c"), source=_CHAIN)
@@ -52,7 +52,7 @@ def sum_of_product(a: Array, b: Array) -> Forms:
     return np.sum(a @ b), np.sum(a, axis=0) @ np.sum(b, axis=1)
 
 
-@identity(a="ij", b="jk", where=finite("a", "b"), source=f"{_SYSTEMDS}simplifyRowSumsMatrixMult")
+@identity(a="ij", b="jk", where=finite("a", "b"))
 def row_sums_of_product(a: Array, b: Array) -> Forms:
     """Σ_k (a·b)[i,k] = a·(Σ_k b[·,k])."""
     return (a @ b).sum(axis=1), a @ b.sum(axis=1)

@@ -8,22 +8,19 @@ from saturate.rules.language import Expr, const, exp, fn, log, recip, total
 from saturate.rules.law import DOMAIN, SIMPLIFY, Law, finite, law, nonneg, nonzero
 
 HALF = Fraction(1, 2)
-_GOLDBERG = (
-    "D. Goldberg, What every computer scientist should know about floating-point arithmetic, 1991, th. 4"
-)
-_BLANCHARD = (
-    "P. Blanchard, D. J. Higham, N. J. Higham, Accurately computing the log-sum-exp and softmax, 2021"
-)
 
 
-@law(a="i", direction=SIMPLIFY)
+@law(
+    a="i", direction=SIMPLIFY,
+    source="Herbie, rem-log-exp; XLA AlgebraicSimplifier, ln(exp(A)) => A, with fast math",
+)  # fmt: skip
 def log_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """log(exp(a)) = a."""
     return log(exp(a)), a
 
 
 @law(
-    direction=SIMPLIFY,
+    direction=SIMPLIFY, source="Herbie, exp-0; XLA AlgebraicSimplifier, Exp(0) => 1",
     egglog=(
         '(= e (Fn1 "exp" d x)) (= (value x) (bigrat (bigint 0) (bigint 1)))',
         "(union e (Con d (bigrat (bigint 1) (bigint 1)) (set-empty) (multiset-of)))",
@@ -34,14 +31,17 @@ def exp_of_zero() -> tuple[Expr, Expr]:
     return exp(const(0)), const(1)
 
 
-@law(a="i", direction=SIMPLIFY, where=nonneg("a"))
+@law(a="i", direction=SIMPLIFY, where=nonneg("a"), source="Herbie, rem-exp-log; here a is not negative")
 def exp_of_log(a: Expr) -> tuple[Expr, Expr]:
     """exp(log(a)) = a where a is not negative."""
     return exp(log(a)), a
 
 
 @law(
-    a="i", b="ij", where=finite("a"), source=_BLANCHARD,
+    a="i", b="ij", where=finite("a"),
+    source=(
+        "Blanchard, Higham, Higham, shifted log-sum-exp; Herbie, log-prod, unsound at −1; here a is finite"
+    ),
     egglog=(
         '(= e (Fn1 "log" d p)) (= p (Con d k s M)) (mem M x) (= x (Fn1 "exp" d a))'
         " (= (set-length (set-intersect s (free a))) 0)"
@@ -54,19 +54,19 @@ def log_of_product_with_exp(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return log(total("j", exp(a) * b)), a + log(total("j", b))
 
 
-@law(a="i", b="i", exact=DOMAIN, where=nonneg("a", "b"))
+@law(a="i", b="i", exact=DOMAIN, where=nonneg("a", "b"), source="Herbie, sum-log; here neither is negative")
 def logs_add(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """log(a) + log(b) = log(a·b) where neither is negative; a·b may overflow where the left does not."""
     return log(a) + log(b), log(a * b)
 
 
-@law(a="i", exact=DOMAIN, source=_GOLDBERG)
+@law(a="i", exact=DOMAIN, source="Herbie, log1p-udef")
 def log1p_is_a_log(a: Expr) -> tuple[Expr, Expr]:
     """log1p(a) = log(1 + a); near zero the digits of a are lost on the right."""
     return fn("log1p", a), log(const(1) + a)
 
 
-@law(a="i", exact=DOMAIN, source="W. Kahan, Branch cuts for complex elementary functions, 1987, section 8")
+@law(a="i", exact=DOMAIN, source="Herbie, expm1-udef")
 def expm1_is_an_exp(a: Expr) -> tuple[Expr, Expr]:
     """expm1(a) = exp(a) − 1; near zero the digits of a are lost on the right."""
     return fn("expm1", a), exp(a) - const(1)
@@ -78,37 +78,43 @@ def log2_of_exp2(a: Expr) -> tuple[Expr, Expr]:
     return fn("log2", fn("exp2", a)), a
 
 
-@law(a="i", b="i", exact=DOMAIN)
+@law(a="i", b="i", exact=DOMAIN, source="NumPy, logaddexp")
 def logaddexp_is_a_log(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """logaddexp(a, b) = log(exp(a) + exp(b)); overflows where the left does not."""
     return fn("logaddexp", a, b), log(exp(a) + exp(b))
 
 
-@law(a="i", exact=DOMAIN)
+@law(a="i", exact=DOMAIN, source="Herbie, sinh-def")
 def sinh_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """sinh(a) = ½·exp(a) − ½·exp(−a); near zero the right side cancels."""
     return fn("sinh", a), const(HALF) * exp(a) + const(-HALF) * exp(-a)
 
 
-@law(a="i")
+@law(a="i", source="Herbie, cosh-def")
 def cosh_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """cosh(a) = ½·exp(a) + ½·exp(−a)."""
     return fn("cosh", a), const(HALF) * exp(a) + const(HALF) * exp(-a)
 
 
-@law(a="i", where=nonneg("a") + nonzero("a"))
+@law(a="i", where=nonneg("a") + nonzero("a"), source="Herbie, log-rec; here a is positive")
 def log_of_reciprocal(a: Expr) -> tuple[Expr, Expr]:
     """log(1/a) = −log(a) where a is positive."""
     return log(recip(a)), const(-1) * log(a)
 
 
-@law(a="i")
+@law(a="i", source="Herbie, rec-exp; XLA AlgebraicSimplifier, A/exp(B) => A*exp(-B), with fast math")
 def reciprocal_of_exp(a: Expr) -> tuple[Expr, Expr]:
     """1/exp(a) = exp(−a)."""
     return recip(exp(a)), exp(const(-1) * a)
 
 
-@law(a="i", b="i", exact=DOMAIN, source=_BLANCHARD)
+@law(
+    a="i", b="i", exact=DOMAIN,
+    source=(
+        "Herbie, exp-sum; XLA AlgebraicSimplifier, exp(LHS) * exp(RHS) => exp(LHS+RHS), with fast math and "
+        "only that way"
+    ),
+)  # fmt: skip
 def exp_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """exp(a + b) = exp(a)·exp(b); overflows where the left need not, so it is not used unless asked for."""
     return exp(a + b), exp(a) * exp(b)

@@ -11,7 +11,7 @@ import numpy as np
 from saturate.rules.identity import Array, Forms, Identity, identity
 from saturate.rules.law import BITWISE, finite
 
-_DIAGONAL = "Apache SystemDS, algebraic rewrites, simplifyMatrixMultDiag"
+_DIAGONAL = "SystemDS, simplifyMatrixMultDiag"
 _DOT = ("matmul", "vec_dot", "einsum")
 _SUMS = ("sum", "mean", "einsum", "vec_dot")
 

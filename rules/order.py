@@ -5,14 +5,16 @@ from __future__ import annotations
 from saturate.rules.language import Expr, const, exp, fn, largest
 from saturate.rules.law import BITWISE, SIMPLIFY, Law, binary, finite, integer, law, nonneg
 
+_SUNK = "XLA AlgebraicSimplifier, max(tanh(x), tanh(y)) to tanh(max(x, y)); here "
 
-@law(a="i", direction=SIMPLIFY, exact=BITWISE)
+
+@law(a="i", direction=SIMPLIFY, exact=BITWISE, source="XLA AlgebraicSimplifier, max(x, x) -> x")
 def maximum_of_equals(a: Expr) -> tuple[Expr, Expr]:
     """max(a, a) = a."""
     return fn("maximum", a, a), a
 
 
-@law(a="i", direction=SIMPLIFY, exact=BITWISE)
+@law(a="i", direction=SIMPLIFY, exact=BITWISE, source="XLA AlgebraicSimplifier, min(x, x) -> x")
 def minimum_of_equals(a: Expr) -> tuple[Expr, Expr]:
     """min(a, a) = a."""
     return fn("minimum", a, a), a
@@ -24,13 +26,16 @@ def maximum_with_zero(a: Expr) -> tuple[Expr, Expr]:
     return fn("maximum", a, const(0)), a
 
 
-@law(a="i", direction=SIMPLIFY, where=nonneg("a"))
+@law(
+    a="i", direction=SIMPLIFY, where=nonneg("a"),
+    source="XLA AlgebraicSimplifier, Abs(A) => A, where A is not negative",
+)  # fmt: skip
 def abs_of_nonneg(a: Expr) -> tuple[Expr, Expr]:
     """|a| = a where a is not negative."""
     return fn("abs", a), a
 
 
-@law(a="i", direction=SIMPLIFY)
+@law(a="i", direction=SIMPLIFY, source="Herbie, sqr-abs; TensorRight, Mul(Abs(A), Abs(A)) ⇒ Mul(A, A)")
 def abs_squared(a: Expr) -> tuple[Expr, Expr]:
     """|a|·|a| = a·a."""
     return fn("abs", a) * fn("abs", a), a * a
@@ -84,7 +89,7 @@ def choice_of_the_smaller_or_equal(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return fn("where", fn("less_equal", a, b), a, b), fn("minimum", a, b)
 
 
-@law(a="i", b="i")
+@law(a="i", b="i", source=_SUNK + "exp")
 def maximum_of_exps(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """max(exp(a), exp(b)) = exp(max(a, b))."""
     return fn("maximum", exp(a), exp(b)), exp(fn("maximum", a, b))
@@ -104,8 +109,9 @@ def maximum_of_shifted(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="ij", egglog=('(= e (Red "max" s x)) (= x (Fn1 "exp" d a))', '(union e (Fn1 "exp" d (Red "max" s a)))')
-)
+    a="ij", source=_SUNK + "exp over an axis",
+    egglog=('(= e (Red "max" s x)) (= x (Fn1 "exp" d a))', '(union e (Fn1 "exp" d (Red "max" s a)))'),
+)  # fmt: skip
 def largest_exp(a: Expr) -> tuple[Expr, Expr]:
     """max_j exp(a) = exp(max_j a)."""
     return largest("j", exp(a)), exp(largest("j", a))
@@ -113,6 +119,10 @@ def largest_exp(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", b="i", direction=SIMPLIFY, narrows=True, where=finite("b"),
+    source=(
+        "XLA AlgebraicSimplifier, max(x, -inf) -> x, where NaN is kept; here any b that is never "
+        "larger, and finite"
+    ),
     egglog=('(= e (Fn2 "maximum" d a b)) (= k (low a)) (= l (high b)) (>= k l) (finite b)', "(union e a)"),
 )  # fmt: skip
 def maximum_with_a_lower_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:
@@ -122,6 +132,10 @@ def maximum_with_a_lower_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", b="i", direction=SIMPLIFY, narrows=True, where=finite("b"),
+    source=(
+        "XLA AlgebraicSimplifier, min(x, inf) -> x, where NaN is kept; here any b that is never "
+        "smaller, and finite"
+    ),
     egglog=('(= e (Fn2 "minimum" d a b)) (= k (high a)) (= l (low b)) (<= k l) (finite b)', "(union e a)"),
 )  # fmt: skip
 def minimum_with_an_upper_bound(a: Expr, b: Expr) -> tuple[Expr, Expr]:

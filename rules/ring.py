@@ -8,14 +8,10 @@ from saturate.rules.law import EXPLORE, MERGE_SUMS, SIMPLIFY, Law, finite, law
 _ZERO = "(bigrat (bigint 0) (bigint 1))"
 _ONE = "(bigrat (bigint 1) (bigint 1))"
 _MINUS = "(bigrat (bigint -1) (bigint 1))"
-_GOLDBERG = (
-    "D. Goldberg, What every computer scientist should know about floating-point arithmetic, 1991, sect. 1.4"
-)
-_SPORES = "Y. R. Wang et al., SPORES: sum-product optimization via relational equality saturation, 2020, R_EQ"
 
 
 @law(
-    a="ij", b="ij", c="ij", direction=SIMPLIFY, source=_SPORES,
+    a="ij", b="ij", c="ij", direction=SIMPLIFY, source="SPORES, associate-*r*; TASO, ewmul is associative",
     egglog=(
         "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (= t (set-empty)) (!= e x)"
         " (= (multiset-count M x) 1) (<= (+ (multiset-length M) (multiset-length N)) 9)",
@@ -28,7 +24,8 @@ def products_merge(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="ij", b="ik", direction=SIMPLIFY, where=finite("a", "b"), source=_SPORES,
+    a="ij", b="ik", direction=SIMPLIFY, where=finite("a", "b"),
+    source="SPORES, pushdown_mul; TensorRight, Mul(Reduce(X), Reduce(Y)); here both are finite",
     egglog=(
         "(= e (Con d k s M)) (mem M x) (= x (Con d l t N)) (> (set-length t) 0) (!= e x)"
         " (= (multiset-count M x) 1) (<= (+ (multiset-length M) (multiset-length N)) 9) (finites M)"
@@ -43,7 +40,7 @@ def sums_of_products_merge(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY,
+    a="i", direction=SIMPLIFY, source="Herbie, *-lft-identity; XLA AlgebraicSimplifier, 1*RHS => RHS",
     egglog=(
         "(= e (Con d k s M)) (= s (set-empty)) (= (multiset-length M) 1) (= k " + _ONE + ")"
         " (= x (multiset-pick M))",
@@ -56,7 +53,7 @@ def product_of_one(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY,
+    a="i", direction=SIMPLIFY, source="XLA AlgebraicSimplifier, (A * C1) * C2 => A * (C1 * C2)",
     egglog=(
         "(= e (Con d k s M)) (mem M c) (= v (value c)) (!= v " + _ZERO + ")",
         "(union e (Con d (* k v) s (multiset-remove M c))) (subsume (Con d k s M))",
@@ -69,6 +66,10 @@ def numbers_multiply(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", direction=SIMPLIFY, narrows=True, where=finite("a"),
+    source=(
+        "Herbie, mul0-lft; XLA AlgebraicSimplifier, 0*RHS => 0, for integers or with fast math; "
+        "here a is finite"
+    ),
     egglog=(
         "(= e (Con d k s M)) (mem M c) (= (value c) " + _ZERO + ") (finites M)",
         "(union e (Con d " + _ZERO + " (set-empty) (multiset-of))) (subsume (Con d k s M))",
@@ -81,6 +82,10 @@ def zero_absorbs(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", direction=SIMPLIFY, narrows=True, where=finite("a"),
+    source=(
+        "Herbie, mul0-rgt; XLA AlgebraicSimplifier, LHS*0 => 0, for integers or with fast math; "
+        "here a is finite"
+    ),
     egglog=(
         "(= e (Con d k s M)) (= k " + _ZERO + ") (finites M) (> (multiset-length M) 0)",
         "(union e (Con d k (set-empty) (multiset-of))) (subsume (Con d k s M))",
@@ -92,7 +97,7 @@ def zero_coefficient(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY, source=_SPORES,
+    a="i", direction=SIMPLIFY, source="SPORES, sum_i_a; XLA AlgebraicSimplifier, Reduce(Broadcast(x), +)",
     egglog=(
         "(= e (Con d k s M)) (= f (frees M)) (= rest (set-diff s f)) (> (set-length rest) 0)"
         " (= i (set-get rest 0))",
@@ -118,7 +123,7 @@ def sum_of_one(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY,
+    a="i", direction=SIMPLIFY, source="Herbie, +-lft-identity; XLA AlgebraicSimplifier, 0 + A => A",
     egglog=(
         "(= e (Plus d M)) (mem M x) (= (value x) " + _ZERO + ") (> (multiset-length M) 1)",
         "(union e (Plus d (multiset-remove M x))) (subsume (Plus d M))",
@@ -130,7 +135,7 @@ def zero_adds_nothing(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY,
+    a="i", direction=SIMPLIFY, source="XLA AlgebraicSimplifier, (A + C1) + C2 => A + (C1 + C2)",
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (!= x y) (= v (value x)) (= w (value y))",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) y)"
@@ -143,7 +148,7 @@ def numbers_add(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", direction=SIMPLIFY,
+    a="i", direction=SIMPLIFY, source="Herbie, count-2",
     egglog=(
         "(= e (Plus d M)) (mem M x) (> (multiset-count M x) 1)",
         "(union e (Plus d (multiset-insert (multiset-remove (multiset-remove M x) x)"
@@ -157,6 +162,7 @@ def equal_members_count(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="ij", direction=SIMPLIFY, where=finite("a"),
+    source="Herbie, distribute-rgt-out; here numbers are factored out and a is finite",
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s N)) (= y (Con d l s N)) (< k l) (!= x y)"
         " (finites N)",
@@ -171,6 +177,7 @@ def like_terms_add(a: Expr) -> tuple[Expr, Expr]:
 
 @law(
     a="i", direction=SIMPLIFY, where=finite("a"),
+    source="Herbie, distribute-rgt1-in; here c is a number and a is finite",
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k (set-empty) N)) (= N (multiset-of x)) (!= x y)"
         " (finite x)",
@@ -184,7 +191,7 @@ def like_term_without_number(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="i", c="i", direction=MERGE_SUMS, source=_SPORES,
+    a="i", b="i", c="i", direction=MERGE_SUMS, source="SPORES, associate-+r+; TASO, ewadd is associative",
     egglog=(
         "(= e (Plus d M)) (mem M x) (= x (Plus d N)) (!= e x)"
         " (<= (+ (multiset-length M) (multiset-length N)) 5)",
@@ -197,7 +204,11 @@ def sums_merge(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="ij", b="ij", c="ij", direction=EXPLORE, where=finite("a", "b"), source=_SPORES,
+    a="ij", b="ij", c="ij", direction=EXPLORE, where=finite("a", "b"),
+    source=(
+        "SPORES, distribute-lft-out and pushdown-add; XLA AlgebraicSimplifier, A*C + B*C => (A+B)*C, "
+        "for integers or powers of two; here a and b are finite"
+    ),
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l s B)) (!= x y)"
         " (= I (multiset-intersection A B)) (> (multiset-length I) 0) (finites A)",
@@ -212,7 +223,8 @@ def common_factor(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"), source=_SPORES,
+    a="i", b="ij", c="i", direction=EXPLORE, where=finite("a"),
+    source="SPORES, pullup_mul and distribute-lft-out; here a is finite",
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (!= s t)"
         " (mem A a) (> (multiset-count B a) 0) (finite a) (= u (set-union (set-diff s t) (set-diff t s)))"
@@ -229,7 +241,7 @@ def common_factor_beside_a_sum(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="i", direction=EXPLORE,
+    a="i", b="i", direction=EXPLORE, source="Herbie, distribute-lft-out--; here a is a number",
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= x (Con d k s A)) (= y (Con d l t B)) (> k l) (= k (neg l))"
         " (!= k " + _ONE + ")",
@@ -244,7 +256,7 @@ def opposite_numbers(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="i", direction=EXPLORE, where=finite("a"), source=_SPORES,
+    a="i", b="i", direction=EXPLORE, where=finite("a"), source="Herbie, distribute-rgt1-in; here a is finite",
     egglog=(
         "(= e (Plus d M)) (mem M x) (mem M y) (= y (Con d k s B)) (> (multiset-count B x) 0) (!= x y)"
         " (finite x) (= (set-length (set-intersect (free x) s)) 0)",
@@ -259,7 +271,7 @@ def factor_with_one(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return a + a * b, a * (const(1) + b)
 
 
-@law(a="i", direction=EXPLORE, source=_GOLDBERG)
+@law(a="i", direction=EXPLORE, source="Herbie, difference-of-squares; here a is 1")
 def difference_of_squares(a: Expr) -> tuple[Expr, Expr]:
     """1 − a·a = (1 + a)·(1 − a)."""
     return const(1) + const(-1) * a * a, (const(1) + a) * (const(1) + const(-1) * a)

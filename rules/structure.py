@@ -11,8 +11,8 @@ import numpy as np
 from saturate.rules.identity import Array, Forms, Identity, identity
 from saturate.rules.law import BITWISE, finite
 
-_TASO = "Z. Jia et al., TASO: optimizing deep learning computation, 2019, table 2"
-_SYSTEMDS = "Apache SystemDS, algebraic rewrites, "
+_TASO = "TASO, transpose"
+_SYSTEMDS = "SystemDS, "
 
 
 @identity(a="ij", exact=BITWISE, source=_TASO)

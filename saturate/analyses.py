@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 
 from saturate.bounds import RANGES
@@ -61,6 +62,26 @@ def analyses() -> str:
             needs = " ".join(f"({n} x)" for n in step.needs)
             lines.append(f'(rule ((= e (Fn1 "{name}" d x)) {needs}) (({step.result} e)) :ruleset facts)')
     return "\n".join(lines) + members + _choices_text() + _constants_text() + _bounds_text() + _UNITS
+
+
+@cache
+def contradictions() -> str:
+    """Rules that stop where facts of one class contradict each other; what looks at an e-graph runs them.
+
+    An optimizer does not: what examples show of values is no proof, and its check decides.
+    """
+    zero = rational(Fraction(0))
+    found = [
+        (f"(nonneg e) (= h (high e)) (< h {zero})", "what is negative with what is nowhere negative"),
+        (f"(nonzero e) (= v (value e)) (= v {zero})", "zero with what is nowhere zero"),
+        ("(integer e) (= v (value e)) (!= v (floor v))", "a fraction with what is whole"),
+        ("(binary e) (= v (value e)) (!= (* v v) v)", "another number with what is 0 or 1"),
+    ]
+    for literal in ("inf", "-inf", "nan"):
+        found.append((f'(finite e) (= e (Fn0 "literal:{literal}" d))', "what is not finite with what is"))
+    return "\n".join(
+        f'(rule ({facts}) ((panic "Illegal merge of {what}")) :ruleset facts)' for facts, what in found
+    )
 
 
 def _choices_text() -> str:

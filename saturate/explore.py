@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,25 +18,28 @@ from saturate.admission import admitted
 from saturate.algebra import Ix, Term
 from saturate.alternatives import Alternative, alternatives
 from saturate.answers import Why, WhyNot, statements_of, steps_of, why_not_of
+from saturate.assumed import LAW, Assumption, made, without
+from saturate.bounds import UNBOUNDED
 from saturate.denote import denote
 from saturate.draw import Box, Drawing, boxes, letters_of, picture, window
 from saturate.egraph import TermClasses
-from saturate.errors import ArgumentError
+from saturate.errors import ArgumentError, EGraphError
 from saturate.extract.units import cost as shown_cost
 from saturate.extract.units import plural, times
-from saturate.facts import BINARY, NONNEG
+from saturate.facts import BINARY, NONNEG, Facts
 from saturate.grad import grad
+from saturate.grounds import Claim, between, claims, fewest, kept_laws, loose, of_terms, terms_without, told
 from saturate.history import History
 from saturate.lawbook import WORDS
 from saturate.nearest import nearest
 from saturate.normal import needed, simplify
-from saturate.notation import Letters, Writer, indices_of, letters, number
+from saturate.notation import Letters, Writer, indices_of, letters
 from saturate.op import AnyArray, Op, Type
 from saturate.ops.constants import Constant
 from saturate.program import Input, Program
 from saturate.rules import CATALOGUE, ROUNDING, Law
 from saturate.samples import samples
-from saturate.saturation import Limits, drive
+from saturate.saturation import Limits, blamed, drive
 from saturate.table import Table
 from saturate.trace import trace
 from saturate.worth import Worth
@@ -68,6 +71,9 @@ class Graph:
     constants: Mapping[str, Op]
     _terms: tuple[Term, ...]
     _equal: tuple[tuple[Term, Term], ...]
+    _assumptions: tuple[Assumption, ...]
+    _again: Callable[[Iterable[Assumption]], Graph] = field(compare=False)
+    """The same loaded again without some of the assumptions, no law run."""
     _plays: tuple[_Play, ...] = ()
 
     # running laws
@@ -83,9 +89,20 @@ class Graph:
         return replace(self, _plays=(*self._plays, _Play(chosen, 0, limits or Limits())))
 
     @cached_property
+    def _laws(self) -> dict[str, Law]:
+        return {law.name: law for play in self._plays for law in play.laws}
+
+    @cached_property
     def _history(self) -> History:
-        laws = {law.name: law for play in self._plays for law in play.laws}
-        history = History(laws.values())
+        try:
+            return self._played(tuple(self._laws.values()))
+        except EGraphError as error:
+            laws = tuple(self._laws.values())
+            raise blamed(laws, error, lambda some: self._played(some).classes()) from error
+
+    def _played(self, laws: tuple[Law, ...]) -> History:
+        """What was run, with these of its laws."""
+        history = History(laws, strict=True)
         history.load(self._terms)
         for a, b in self._equal:
             history.union(a, b)
@@ -94,7 +111,7 @@ class Graph:
             if play.limits is not None:
                 drive(history, play.limits)
             for _ in range(play.rounds):
-                history.run_round(play.laws)
+                history.run_round([law for law in play.laws if law in laws])
         return history
 
     # looking
@@ -120,7 +137,7 @@ class Graph:
             for node in nodes:
                 made[node.law] = made.get(node.law, 0) + 1
         runs = self._history.runs
-        laws = dict.fromkeys(law.name for play in self._plays for law in play.laws)
+        laws = self._laws
         matched = sorted((n for n in laws if n in runs and runs[n].matches), key=lambda n: -runs[n].matches)
         rows = [
             (n, str(runs[n].matches), str(made.get(n, 0)), f"{runs[n].seconds * 1e3:.0f}") for n in matched
@@ -170,18 +187,48 @@ class Graph:
             return Why(title, "not known: they are in two classes", ())
         writer = self._writer
         steps = steps_of(chain, writer, lambda e: max(w.difference(e.left, e.right) for w in self._worths))
-        laws = {law.name: law for play in self._plays for law in play.laws}
         said = f"by {plural(len(steps), 'step')}" if steps else "one term"
-        return Why(title, said, steps, statements_of(steps, laws))
+        return Why(title, said, steps, statements_of(steps, self._laws))
 
     def why_not(self, law: Law | str, name: str) -> WhyNot:
         """The best partial match of a law at a value, and the first condition that fails."""
-        known = {w.name: w for w in (*CATALOGUE, *(w for play in self._plays for w in play.laws))}
+        known = {w.name: w for w in CATALOGUE} | self._laws
         if isinstance(law, str) and law not in known:
             raise ArgumentError(f"there is no law {law!r}{_near(law, known)}")
         asked = known[law] if isinstance(law, str) else law
         found = nearest(self._history, asked, self._term(name), self._writer)
         return why_not_of(found, name, self._writer, ())
+
+    def facts(self, name: str) -> Table:
+        """What is known of a value: each fact is proved, or assumed with what it rests on.
+
+        A fact is proved where the laws that were run find it with no assumption; what another rests on is
+        enough for it, and nothing of that can be left out alone. The search is run again for each try.
+        """
+        inputs = {given.value: given.name for given, _ in self.inputs}
+        every = [*loose(self._laws.values()), *self._assumptions]
+        below = {t.head[0] for t in needed([self._term(name)]) if t.kind == "leaf"}
+        near = [a for a in every if a.fact == LAW or inputs.get(a.value, a.value) in below]
+        rows: list[tuple[str, ...]] = []
+        for claim in claims(self.classes, self._class(name), letters_of(self.classes)):
+            rests_on = fewest(every, near, partial(self._holds, name, claim))
+            said = "; ".join(told(a, inputs.get(a.value, a.value), self.names) for a in rests_on)
+            rows.append((claim.kind, claim.said, "assumed" if rests_on else "proved", said))
+        return Table(("kind", "fact", "known", "rests on"), tuple(rows))
+
+    def _holds(self, name: str, claim: Claim, kept: frozenset[Assumption]) -> bool:
+        """Whether the laws find a fact of a value where only these of the assumptions are made."""
+        if kept not in self._fewer:
+            plays = [replace(play, laws=kept_laws(play.laws, kept)) for play in self._plays]
+            bare = self._again([a for a in self._assumptions if a not in kept])
+            self._fewer[kept] = replace(bare, _plays=tuple(plays))
+        fewer = self._fewer[kept]
+        return name in fewer.names and claim.holds(fewer.classes, fewer._class(name))
+
+    @cached_property
+    def _fewer(self) -> dict[frozenset[Assumption], Graph]:
+        """The graphs with fewer assumptions that were asked for."""
+        return {}
 
     def alternatives(self, name: str, count: int = 5) -> tuple[Alternative, ...]:
         """The cheapest ways to compute a value, each by another last step; they print as programs."""
@@ -250,12 +297,9 @@ def _known(classes: TermClasses, c: int, called: Letters) -> Iterator[str]:
     facts, (low, high) = classes.facts[c], classes.bounds[c]
     yield from (WORDS.get(fact, fact) for fact in sorted(facts))
     if classes.constant[c] is None and BINARY not in facts:
-        if low is not None and high is not None:
-            yield f"between {number(low)} and {number(high)}"
-        elif low is not None and not (low == 0 and NONNEG in facts):
-            yield f"at least {number(low)}"
-        elif high is not None:
-            yield f"at most {number(high)}"
+        told_by_sign = high is None and low == 0 and NONNEG in facts
+        if (low, high) != UNBOUNDED and not told_by_sign:
+            yield between((low, high))
     yield from (f"summing to one over {called[i]}" for i in sorted(classes.units[c]))
 
 
@@ -290,12 +334,16 @@ def _of_terms(named: Mapping[str, Term]) -> Graph:
         (Input(name, f"v{k}", Type(tuple(i.size for i in t.head[1]), t.dtype)), t.head[1])
         for k, (name, t) in enumerate(leaves.items())
     )
-    title = ", ".join(named)
-    return Graph(title, {**leaves, **named}, inputs, {}, {}, tuple(terms), ())
+
+    def again(dropped: Iterable[Assumption]) -> Graph:
+        return _of_terms(terms_without(named, dropped))
+
+    names = {**leaves, **named}
+    return Graph(", ".join(named), names, inputs, {}, {}, tuple(terms), (), tuple(of_terms(named)), again)
 
 
-def _of_program(program: Program, computed: bool) -> Graph:
-    meaning = denote(program)
+def _of_program(program: Program, computed: bool, facts: Mapping[str, Facts] | None = None) -> Graph:
+    meaning = denote(program, facts)
     results = [meaning.values[v] for v in program.results]
     image = {t.id: t for t in meaning.terms.all}
     equal: tuple[tuple[Term, Term], ...] = ()
@@ -320,7 +368,13 @@ def _of_program(program: Program, computed: bool) -> Graph:
     constants: dict[str, Op] = {
         f"const:{n.op.array.digest}": n.op for n in program.nodes if isinstance(n.op, Constant)
     }
-    return Graph(program.name, names, inputs, axes, constants, tuple(terms), equal)
+
+    def again(dropped: Iterable[Assumption]) -> Graph:
+        fewer, known = without(program, {}, dropped)
+        return _of_program(fewer, computed, known)
+
+    assumptions = tuple(made(program, {}))
+    return Graph(program.name, names, inputs, axes, constants, tuple(terms), equal, assumptions, again)
 
 
 __all__ = ["Alternative", "Graph", "Table", "load"]

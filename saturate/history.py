@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from saturate.algebra import Indices, Term
+from saturate.analyses import contradictions
 from saturate.egraph import EGraph, Reader, TermNode
 from saturate.facts import FACTS, Facts
 from saturate.proof import CONSTANT, NORMAL_FORM, UNKNOWN, Proof
@@ -30,12 +31,13 @@ least.
 class History(EGraph):
     """An e-graph with the reasons for its unions in `proof`; several times slower than one without.
 
-    All terms that are loaded come from one pool, and nothing may be added to the pool afterwards.
+    All terms that are loaded come from one pool, and nothing may be added to the pool afterwards. A `strict`
+    one stops at facts that contradict each other, as others do at dtypes, numbers and bounds alone.
     """
 
-    def __init__(self, laws: Iterable[Law]) -> None:
+    def __init__(self, laws: Iterable[Law], strict: bool = False) -> None:
         text, self._logs = traced(laws)
-        super().__init__(text)
+        super().__init__(text + contradictions() * strict)
         self.proof = Proof()
         self._asked = 0
 

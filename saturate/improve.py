@@ -33,8 +33,6 @@ BETTER = 1e-6
 """A pass counts where it lowers the price by more than this part."""
 LITTLE = 0.02
 """After a repeated search that lowers the price by less than this part there is none."""
-AGAIN = 0.5
-"""Of the work of an extraction, where a search is repeated: most of the choice is known then."""
 STOPPED = "interrupted: the best program found until then is returned"
 """The note of a search that Ctrl-C ended."""
 
@@ -172,8 +170,7 @@ class _Improver:
             self.say(f"search {len(self.found) + 1}, {len(barred)} steps left out for accuracy")
             try:
                 left = max(0.0, self.end - perf_counter())
-                work = AGAIN if self.found else 1.0
-                extraction = extract(found, self.extractor, frozenset(barred), left, work)
+                extraction = extract(found, self.extractor, frozenset(barred), left)
             except ExtractionError:  # every way to compute something is barred
                 break
             if "interrupted" in extraction.method:

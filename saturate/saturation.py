@@ -40,7 +40,7 @@ class Limits:
 
     seconds: float = 60.0
     nodes: int = 200_000
-    rounds: int = 5
+    rounds: int = 4
     workers: int = 1
 
 
@@ -79,7 +79,7 @@ def saturate(
     try:
         return given.searched(laws)
     except EGraphError as error:
-        raise _blamed(given, laws, error) from error
+        raise blamed(laws, error, lambda some: given.searched(some).classes) from error
 
 
 def relevant(laws: Iterable[Law], functions: Iterable[str]) -> tuple[Law, ...]:
@@ -120,33 +120,41 @@ class _Given:
         graph.close()
         return found
 
-    def fails(self, laws: tuple[Law, ...]) -> bool:
+
+def blamed(
+    laws: tuple[Law, ...], error: EGraphError, searched: Callable[[tuple[Law, ...]], TermClasses]
+) -> EGraphError:
+    """The error with the laws that it takes: run again, each law is left out that it fails without.
+
+    `searched` runs some of the laws on what the search started from.
+    """
+
+    def found(some: tuple[Law, ...]) -> TermClasses | None:
         try:
-            self.searched(laws)
+            return searched(some)
         except EGraphError:
-            return True
-        return False
+            return None
 
-
-def _blamed(given: _Given, laws: tuple[Law, ...], error: EGraphError) -> EGraphError:
-    """The error with the laws that it takes: run again, each law is left out that it fails without."""
-    if given.fails(()):
+    plain = found(())
+    if plain is None:
         return EGraphError(
             f"the program's own terms and facts contradict each other, without any law: {error}"
         )
     guilty = laws
     for law in laws:
         fewer = tuple(other for other in guilty if other is not law)
-        if given.fails(fewer):
+        if found(fewer) is None:
             guilty = fewer
-    named = "; ".join(f"{law} ({law.line}){_substituted(given, law)}" for law in guilty)
+    named: list[str] = []
+    for law in guilty:
+        others = found(tuple(other for other in guilty if other is not law))
+        named.append(f"{law} ({law.line}){_substituted(plain, law) or _substituted(others or plain, law)}")
     what = "a law is false or needs a condition" if CONTRADICTION in str(error) else "a law's rule cannot run"
-    return EGraphError(f"{what}, one of: {named}: {error}")
+    return EGraphError(f"{what}, one of: {'; '.join(named)}: {error}")
 
 
-def _substituted(given: _Given, law: Law) -> str:
-    """What stands for the law's variables where its left side first stands, before any law ran."""
-    classes = given.searched(()).classes
+def _substituted(classes: TermClasses, law: Law) -> str:
+    """What stands for the law's variables where its left side first stands."""
     matcher = Matcher(classes)
     for number in range(len(classes.nodes)):
         for binding in matcher.match(law.left, number, {}):

@@ -26,7 +26,7 @@ from saturate.program import Program
 from saturate.rules.law import Law
 from saturate.saturation import Limits, Saturation, saturate
 
-EXTRACTION_WORK = 120_000
+EXTRACTION_WORK = 200_000
 """Steps that one extraction may take, a count and not a time, so that the same input gives the same
 program.
 """
@@ -136,10 +136,9 @@ def extract(
     extractor: str,
     barred: frozenset[tuple[int, int]] = frozenset(),
     seconds: float | None = None,
-    share: float = 1.0,
 ) -> Extraction:
-    """The cheapest choice without the barred steps, found with this share of EXTRACTION_WORK; `seconds` end
-    it where they are over before. Raises `ExtractionError` where too much is barred.
+    """The cheapest choice without the barred steps, found with EXTRACTION_WORK; `seconds` end it where they
+    are over before. Raises `ExtractionError` where too much is barred.
     """
     kept = [
         [k for k in range(len(ways)) if (v, k) not in barred] for v, ways in enumerate(found.classes.nodes)
@@ -147,7 +146,7 @@ def extract(
     nodes = tuple(tuple(ways[k] for k in left) for ways, left in zip(found.classes.nodes, kept, strict=True))
     classes = Classes(nodes, found.classes.roots, found.classes.names)
     # greedy counts restarts, with a limit of its own
-    work = None if extractor == "greedy" else int(EXTRACTION_WORK * share)
+    work = None if extractor == "greedy" else EXTRACTION_WORK
     chosen = EXTRACTORS[extractor](classes, seconds=seconds, work=work, warm=followed(found, classes))
     return replace(chosen, choice={v: kept[v][k] for v, k in chosen.choice.items()})
 

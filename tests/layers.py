@@ -27,7 +27,8 @@ LAYERS = (
     "windows progress improve piecewise provenance log reporting",
     "replay assumed answers why asked optimized request searched record cache recall optimize rewrite many",
     "saturate",
-    "layout draw table alternatives explore demos workloads usage named law_command stopwatch cli __main__",
+    "layout draw table alternatives grounds explore demos workloads usage named law_command",
+    "stopwatch cli __main__",
 )
 """Low to high. A module or package imports only what stands before it, in its line or in an earlier one."""
 

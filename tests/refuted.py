@@ -1,4 +1,7 @@
-"""Tempting false laws, each with what refutes it; none of them may enter the catalogue."""
+"""Tempting false laws, each with what refutes it; none of them may enter the catalogue.
+
+Where a public rule lacks a condition that is needed here, the law names it as its source.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ def sum_of_product_is_product_with_one_sum(a: Expr, b: Expr) -> tuple[Expr, Expr
     return total("ij", a * b), total("ij", a) * total("j", b)
 
 
-@law(a="ij", b="ij")
+@law(a="ij", b="ij", source="SPORES, pullup_mul; there i must not be free in a")
 def factor_leaves_its_own_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """Σ_j a·b = |j|·(Σ_j a)·(Σ_j b): a and b share the index that is summed."""
     return total("j", a * b), total("j", a) * total("j", b)
@@ -26,7 +29,7 @@ def square_then_sum_is_a_matrix_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return total("j", a * a * b), total("j", a * b) * total("j", a)
 
 
-@law(a="i", where=finite("a"))
+@law(a="i", where=finite("a"), source="Herbie, rgt-mult-inverse; there 1/a is undefined at 0")
 def x_over_x(a: Expr) -> tuple[Expr, Expr]:
     """a/a = 1 + 0·a, at zero too."""
     return a * recip(a), const(1) + const(0) * a
@@ -69,19 +72,23 @@ def reciprocal_of_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return recip(a + b), recip(a) + recip(b)
 
 
-@law(a="i", b="i")
+@law(a="i", b="i", source="Herbie, distribute-rgt1-in; there a is real")
 def factor_with_one_at_infinity(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """a + a·b = a·(1 + b) is false where a is infinite and b = −2."""
     return a + a * b, a * (const(1) + b)
 
 
-@law(a="i", narrows=True)
+@law(
+    a="i",
+    narrows=True,
+    source="Herbie, +-inverses; XLA AlgebraicSimplifier, A - A => 0, for integers or with fast math",
+)
 def difference_with_itself(a: Expr) -> tuple[Expr, Expr]:
     """a − a = 0, at infinity too."""
     return a - a, const(0)
 
 
-@law(a="ij")
+@law(a="ij", source="SPORES, sum_i_a; there i must not be free in a")
 def mean_of_what_has_the_index(a: Expr) -> tuple[Expr, Expr]:
     """Σ_j a = |j|·Σ_j a."""
     return total("j", a), total("j", const(1)) * total("j", a)
@@ -147,6 +154,78 @@ def off_by_a_hundred_millionth(a: Expr) -> tuple[Expr, Expr]:
     return a * const(1), a * const(1 + 1e-8)
 
 
+@law(
+    a="i",
+    narrows=True,
+    source="TensorRight, Mul(A, 0) ⇒ 0; XLA AlgebraicSimplifier for integers or with fast math",
+)
+def zero_times_infinity(a: Expr) -> tuple[Expr, Expr]:
+    """0·a = 0, where a is infinite or NaN too."""
+    return const(0) * a, const(0)
+
+
+@law(a="i", narrows=True, source="TensorRight, Le(A, A) ⇒ True; XLA AlgebraicSimplifier for integers alone")
+def at_most_itself(a: Expr) -> tuple[Expr, Expr]:
+    """(1 where a ≤ a, else 0) = 1, at NaN too."""
+    return fn("where", fn("less_equal", a, a), const(1), const(0)), const(1)
+
+
+@law(a="i", b="i", c="i", source="TensorRight, Add(Mul(A, C), Mul(B, C)) ⇒ Mul(Add(A, B), C)")
+def common_factor_at_infinity(a: Expr, b: Expr, c: Expr) -> tuple[Expr, Expr]:
+    """a·c + b·c = (a + b)·c is false where c is infinite, a = 2 and b = −1."""
+    return a * c + b * c, (a + b) * c
+
+
+@law(a="i", b="i", source="Herbie, sqrt-prod; there marked unsound at −1")
+def root_of_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """√(a·b) = √a·√b, where both are negative too."""
+    return sqrt(a * b), sqrt(a) * sqrt(b)
+
+
+@law(a="i", source="Herbie, add-sqr-sqrt; there marked unsound at −1")
+def square_of_root(a: Expr) -> tuple[Expr, Expr]:
+    """a·1 = √a·√a, where a is negative too."""
+    return const(1) * a, sqrt(a) * sqrt(a)
+
+
+@law(a="i", source="XLA AlgebraicSimplifier, rsqrt(x) * rsqrt(x) => 1/x; there x >= 0")
+def reciprocal_of_root_squared(a: Expr) -> tuple[Expr, Expr]:
+    """(1/√a)·(1/√a) = 1/a, where a is negative too."""
+    return recip(sqrt(a)) * recip(sqrt(a)), recip(a)
+
+
+@law(a="i", source="Herbie, add-exp-log; there marked unsound at 0")
+def exp_of_log_of_anything(a: Expr) -> tuple[Expr, Expr]:
+    """exp(log(a)) = a, where a is negative too."""
+    return exp(log(a)), a
+
+
+@law(a="i", b="i", source="Herbie, log-prod; there marked unsound at −1")
+def log_of_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """log(a·b) = log(a) + log(b), where both are negative too."""
+    return log(a * b), log(a) + log(b)
+
+
+@law(a="i", source="Herbie, log-pow; there marked unsound for a = −1, b = 2")
+def log_of_square(a: Expr) -> tuple[Expr, Expr]:
+    """log(a·a) = 2·log(a), where a is negative too."""
+    return log(a * a), const(2) * log(a)
+
+
+@law(
+    a="i", b="i", where=finite("a", "b"), source="Herbie, sum-to-mult; there marked unsound for a = 0, b = 1"
+)
+def sum_as_a_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """a + b = (1 + b/a)·a, at a = 0 too."""
+    return a + b, (const(1) + b * recip(a)) * a
+
+
+@law(a="i", b="i", where=finite("a", "b"), source="Herbie, flip-+; there noted unsound for a = b = 1")
+def sum_as_a_quotient(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """a + b = (a·a − b·b)/(a − b), at a = b too."""
+    return a + b, (a * a - b * b) * recip(a - b)
+
+
 @dataclass(frozen=True)
 class Refuted:
     """A false law and what the checker says first."""
@@ -181,4 +260,15 @@ REFUTED: tuple[Refuted, ...] = (
     Refuted(maximum_with_what_is_never_larger_at_nan, AT_NAN),
     Refuted(maximum_of_sum_is_sum_of_maxima, DIFFER),
     Refuted(off_by_a_hundred_millionth, DIFFER),
+    Refuted(zero_times_infinity, AT_NAN),
+    Refuted(at_most_itself, AT_NAN),
+    Refuted(common_factor_at_infinity, INFINITE),
+    Refuted(root_of_product, DIFFER),
+    Refuted(square_of_root, DIFFER),
+    Refuted(reciprocal_of_root_squared, DIFFER),
+    Refuted(exp_of_log_of_anything, DIFFER),
+    Refuted(log_of_product, DIFFER),
+    Refuted(log_of_square, DIFFER),
+    Refuted(sum_as_a_product, DIFFER),
+    Refuted(sum_as_a_quotient, DIFFER),
 )

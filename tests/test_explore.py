@@ -215,6 +215,7 @@ def test_limits_end_a_search() -> None:
         (lambda g: g.why("valu", "dx"), "softmax has no value 'valu': is it value?; it has x, "),
         (lambda g: g.draw("?"), "softmax has no value '?'; it has x, cotangent, m, e, de, dx, value, "),
         (lambda g: g.costs("nope"), "softmax has no value 'nope'; it has "),
+        (lambda g: g.facts("nope"), "softmax has no value 'nope'; it has "),
         (lambda g: g.why_not("comon_factor", "dx"), "there is no law 'comon_factor': is it common_factor"),
     ],
 )

@@ -184,7 +184,7 @@ def test_interrupted_run_returns_the_best_valid_answer(monkeypatch: pytest.Monke
     def interrupt(part: Part, clock: Clock, seed: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("saturate.extract.auto"), "_first", interrupt)
+    monkeypatch.setattr(import_module("saturate.extract.auto"), "_cores", interrupt)
     found = EXTRACTORS["auto"](classes)
     assert found.method.endswith("interrupted")
     assert EXTRACTORS["auto"](classes, warm=found.choice).cost <= found.cost

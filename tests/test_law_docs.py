@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from law_pages import mentions, page, row
+from law_pages import SOURCES, mentions, page, row
 from layers import ROOT
+from refuted import REFUTED
 
 from saturate.rules import CATALOGUE, IDENTITIES, law
 from saturate.rules.language import Expr, recip
 from saturate.rules.law import nonzero
 
 FENCE = re.compile(r"^```(\w+)$.*?^```$", re.MULTILINE | re.DOTALL)
+IDENTITY = [identity for theory in IDENTITIES.values() for identity in theory]
 
 
 def test_the_page_of_laws_is_current(request: pytest.FixtureRequest) -> None:
@@ -44,9 +46,9 @@ def test_a_page_that_is_not_current_is_found() -> None:
 
 def test_every_law_and_identity_has_one_row() -> None:
     names = re.findall(r"^\| `(\w+)` \|", page(), re.MULTILINE)
-    identities = [i.name for theory in IDENTITIES.values() for i in theory]
-    assert names == [*(law.name for law in CATALOGUE), *identities]
-    assert len({line.count("|") - line.count("\\|") for line in page().splitlines() if line[:1] == "|"}) == 1
+    assert names == [one.name for one in (*CATALOGUE, *IDENTITY)]
+    for table in re.findall(r"^\|.*?(?=\n\n)", page(), re.MULTILINE | re.DOTALL):
+        assert len({line.count("|") - line.count("\\|") for line in table.splitlines()}) == 1
 
 
 def test_a_row_holds_what_is_declared() -> None:
@@ -59,6 +61,18 @@ def test_a_row_holds_what_is_declared() -> None:
         "| `once_over` | `a·recip(a) = 1 + 0·a·0` | rounding | a is nowhere zero; fewer indices on the right "
         "are meant | explore | a book \\| its page |  |"
     )
+
+
+def test_every_source_is_one_that_the_page_lists() -> None:
+    """So that no law names what nobody can look up; what differs here comes last."""
+    used: set[str] = set()
+    for one in (*CATALOGUE, *IDENTITY, *(case.law for case in REFUTED)):
+        rules = one.source.partition("; here ")[0].partition("; there ")[0]
+        for rule in rules.split("; ") if rules else ():
+            known = {name for name in SOURCES if re.match(rf"{name}(, | for )", rule)}
+            assert known, f"{one.name}: {rule!r} names no source of tests/law_pages.py"
+            used |= known
+    assert used == {*SOURCES}
 
 
 def test_tests_that_name_a_law_are_found() -> None:

@@ -126,7 +126,7 @@ def test_what_stays_inside_a_sum_leaves_the_rest_to_be_improved() -> None:
         return (a[:, None] * b).sum(1) + np.log(e.sum(1)) + (b * 2).sum(1) / 2
 
     a, b = np.array([np.inf, 1.0, -np.inf]), np.random.default_rng(0).standard_normal((3, 4))
-    best = sat.optimize(loss, a, b)
+    best = sat.optimize(loss, a, b, limits=sat.Limits(rounds=5))
     assert best.report.ratio > 1.2
     assert best.report.notes == ()
     with np.errstate(invalid="ignore"):
