@@ -52,8 +52,8 @@ SOURCES = {
     "NumPy": "the documentation of the function",
     "SciPy": "the documentation of the function",
     "Blanchard, Higham, Higham": "Accurately computing the log-sum-exp and softmax functions, 2021",
-    "SystemDS": "`apache/systemds`, `RewriteAlgebraicSimplificationStatic.java` and `…Dynamic.java`, rewrites "
-    "by the names of their methods",
+    "SystemDS": "`apache/systemds`, `RewriteAlgebraicSimplificationStatic.java` and `…Dynamic.java`, "
+    "rewrites by the names of their methods",
     "Matrix Cookbook": "K. B. Petersen, M. S. Pedersen, The Matrix Cookbook, 2012",
     "Godbole": "S. S. Godbole, On efficient computation of matrix chain products, 1973",
     "Hendrycks, Gimpel": "Gaussian Error Linear Units, 2016",

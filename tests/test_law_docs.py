@@ -9,7 +9,7 @@ from law_pages import SOURCES, mentions, page, row
 from layers import ROOT
 from refuted import REFUTED
 
-from saturate.rules import CATALOGUE, IDENTITIES, law
+from saturate.rules import CATALOGUE, IDENTITIES, Identity, Law, law
 from saturate.rules.language import Expr, recip
 from saturate.rules.law import nonzero
 
@@ -46,7 +46,7 @@ def test_a_page_that_is_not_current_is_found() -> None:
 
 def test_every_law_and_identity_has_one_row() -> None:
     names = re.findall(r"^\| `(\w+)` \|", page(), re.MULTILINE)
-    assert names == [one.name for one in (*CATALOGUE, *IDENTITY)]
+    assert names == [*(law.name for law in CATALOGUE), *(identity.name for identity in IDENTITY)]
     for table in re.findall(r"^\|.*?(?=\n\n)", page(), re.MULTILINE | re.DOTALL):
         assert len({line.count("|") - line.count("\\|") for line in table.splitlines()}) == 1
 
@@ -66,7 +66,8 @@ def test_a_row_holds_what_is_declared() -> None:
 def test_every_source_is_one_that_the_page_lists() -> None:
     """So that no law names what nobody can look up; what differs here comes last."""
     used: set[str] = set()
-    for one in (*CATALOGUE, *IDENTITY, *(case.law for case in REFUTED)):
+    declared: list[Law | Identity] = [*CATALOGUE, *IDENTITY, *(case.law for case in REFUTED)]
+    for one in declared:
         rules = one.source.partition("; here ")[0].partition("; there ")[0]
         for rule in rules.split("; ") if rules else ():
             known = {name for name in SOURCES if re.match(rf"{name}(, | for )", rule)}
