@@ -38,23 +38,19 @@ def exp_of_log(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="ij", where=finite("a", "b") + nonneg("b") + nonzero("b"),
+    a="i", b="ij", where=finite("a"),
     source=(
-        "Blanchard, Higham, Higham, shifted log-sum-exp; Herbie, log-prod, unsound at −1; here b is "
-        "positive"
+        "Blanchard, Higham, Higham, shifted log-sum-exp; Herbie, log-prod, unsound at −1; here a is finite"
     ),
     egglog=(
         '(= e (Fn1 "log" d p)) (= p (Con d k s M)) (mem M x) (= x (Fn1 "exp" d a))'
         " (= (set-length (set-intersect s (free a))) 0)"
-        " (> k (bigrat (bigint 0) (bigint 1))) (finite a) (finite p) (nonneg p) (nonzero p)"
-        " (> (multiset-length M) 1)",
+        " (finite a) (> (multiset-length M) 1)",
         '(union e (Plus d (multiset-of a (Fn1 "log" d (Con d k s (multiset-remove M x))))))',
     ),
 )  # fmt: skip
 def log_of_product_with_exp(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """log(Σ_j exp(a[i])·b[i,j]) = a[i] + log(Σ_j b[i,j]) where b is positive: nothing underflows
-    on the right.
-    """
+    """log(Σ_j exp(a[i])·b[i,j]) = a[i] + log(Σ_j b[i,j]) where a is finite: exp(a) cannot overflow."""
     return log(total("j", exp(a) * b)), a + log(total("j", b))
 
 

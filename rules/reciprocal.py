@@ -82,20 +82,20 @@ def difference_of_roots(a: Expr) -> tuple[Expr, Expr]:
 
 
 @law(
-    a="i", b="ij", where=nonzero("a", "b") + finite("a", "b") + nonneg("a", "b"),
-    source="Herbie, associate-/r*; here under a sum, where both are finite and positive",
+    a="i", b="ij", where=nonzero("a", "b") + finite("a") + nonneg("a", "b"),
+    source="Herbie, associate-/r*; here under a sum, where both are positive and a is finite",
     egglog=(
         '(= e (Fn1 "recip" d p)) (= p (Con d k s M)) (mem M a)'
-        " (finite p) (nonzero p) (finite a) (nonzero a) (= (set-length (set-intersect s (free a))) 0)"
+        " (finite a) (nonzero p) (= (set-length (set-intersect s (free a))) 0)"
         " (= r (multiset-remove M a))",
         '(union e (Con d (bigrat (bigint 1) (bigint 1)) (set-empty) (multiset-of (Fn1 "recip" d a)'
         ' (Fn1 "recip" d (Con d k s r)))))',
     ),
 )  # fmt: skip
 def reciprocal_of_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """1/Σ_j a[i]·b[i,j] = (1/a[i])·(1/Σ_j b[i,j]) where both are finite and positive.
+    """1/Σ_j a[i]·b[i,j] = (1/a[i])·(1/Σ_j b[i,j]) where both are positive and a is finite.
 
-    Without a sum it is enough that a·b is finite and nowhere zero.
+    What it takes is that the sum is nowhere zero; without a sum it is enough that neither factor is.
     """
     return recip(total("j", a * b)), recip(a) * recip(total("j", b))
 

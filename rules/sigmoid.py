@@ -5,20 +5,20 @@ from __future__ import annotations
 from math import pi
 
 from saturate.rules.language import Expr, const, exp, fn, recip
-from saturate.rules.law import BOUNDED, Law, finite, law, nonneg
+from saturate.rules.law import BOUNDED, Law, finite, law
 
-_SLOPE = "JAX, derivative of logistic as σ·(1 − σ); here any a that is not negative stands for exp"
+_SLOPE = "JAX, derivative of logistic as σ·(1 − σ); here any finite a stands for exp"
 
 
-@law(a="i", where=finite("a") + nonneg("a"), source=_SLOPE)
+@law(a="i", where=finite("a"), source=_SLOPE)
 def share_of_one(a: Expr) -> tuple[Expr, Expr]:
-    """a·(1/(1 + a)) = 1 − 1/(1 + a) where a is not negative."""
+    """a·(1/(1 + a)) = 1 − 1/(1 + a) where a is finite."""
     return a * recip(const(1) + a), const(1) + const(-1) * recip(const(1) + a)
 
 
-@law(a="i", where=finite("a") + nonneg("a"), source=_SLOPE)
+@law(a="i", where=finite("a"), source=_SLOPE)
 def complement_of_share(a: Expr) -> tuple[Expr, Expr]:
-    """1 − 1/(1 + a) = a·(1/(1 + a)) where a is not negative: nothing cancels on the right."""
+    """1 − 1/(1 + a) = a·(1/(1 + a)) where a is finite: nothing cancels on the right."""
     return const(1) + const(-1) * recip(const(1) + a), a * recip(const(1) + a)
 
 

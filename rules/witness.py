@@ -10,6 +10,7 @@ import numpy as np
 from saturate.facts import FINITE
 from saturate.op import AnyArray
 from saturate.rules.checker import Finding, Sampler, check, same, where_sides_differ
+from saturate.rules.identity import Identity
 from saturate.rules.language import letters_in
 from saturate.rules.law import BOUNDED, DOMAIN, Law
 
@@ -49,6 +50,15 @@ def example(law: Law) -> Finding:
     sample.sizes = dict(zip(sample.sizes, (2, 3, 2, 2, 2, 2), strict=False))
     values = sample.draw("integers")
     return Finding(law.name, "", values, sample.side(law.left, values), sample.side(law.right, values))
+
+
+def example_of(identity: Identity, sizes: Mapping[str, int]) -> Finding:
+    """Small whole numbers, and both forms of an identity there."""
+    rng = np.random.default_rng(0)
+    drawn = identity.arrays(sizes, rng)
+    values = {n: rng.integers(-2, 4, a.shape) * 1.0 if a.dtype.kind == "f" else a for n, a in drawn.items()}
+    left, right = map(np.asarray, identity.forms(*values.values()))
+    return Finding(identity.name, "", values, left, right)
 
 
 def _tried(law: Law, sample: Sampler) -> Iterator[Mapping[str, AnyArray]]:

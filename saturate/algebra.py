@@ -255,13 +255,23 @@ class Terms:
         return k, self.con(Fraction(1), summed, member.args, member.dtype)
 
     def fn(self, name: str, operands: tuple[Term, ...], dtype: str) -> Term:
-        """An elementwise function; a choice between equal operands is no choice."""
-        if name == "where" and operands[1] is operands[2]:
-            return operands[1]
+        """An elementwise function; a choice that is none, or by δ among finite numbers and 0, is decided."""
+        chosen = self._chosen(*operands) if name == "where" else None
+        if chosen is not None:
+            return chosen
         free: Indices = frozenset().union(*(o.free for o in operands))
         facts = known.of_function(name, tuple(o.facts for o in operands))
         bounds = between.of_function(name, [o.bounds for o in operands])
         return self._make("fn", (name,), operands, dtype, free, facts, bounds=bounds)
+
+    def _chosen(self, condition: Term, a: Term, b: Term) -> Term | None:
+        """What a choice comes to without looking at elements: equal alternatives, a number, or δ·a."""
+        if a is b or condition.constant is not None:
+            return b if condition.constant == 0 else a
+        if condition.kind == "delta" and b.constant == 0 and FINITE in a.facts and is_float(a.dtype):
+            i, j = condition.head
+            return self.con(Fraction(1), frozenset(), (self.delta(i, j, a.dtype), a), a.dtype)
+        return None
 
     def recip(self, a: Term) -> Term:
         """1 / a."""

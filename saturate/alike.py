@@ -81,12 +81,12 @@ class Alike:
                 moved = dict(term.head)
                 kept = {i: place for i, place in names.items() if i not in moved}
                 inside = {i: names.get(j, j) for i, j in moved.items()}
-                return self._written(self._form(term.args[0]), {**kept, **inside})
+                return self.written(self._form(term.args[0]), {**kept, **inside})
             case "con" | "red":
                 return self.reduced(term, names)
             case _:
                 head, inner = _renamed(term, names)
-                forms = tuple(self._written(self._form(a), inner) for a in term.args)
+                forms = tuple(self.written(self._form(a), inner) for a in term.args)
                 return self._number((term.kind, head, forms, term.dtype))
 
     def reduced(self, term: Term, names: Names | None = None) -> int:
@@ -94,13 +94,13 @@ class Alike:
         kind, reduced = term.head
         names = names or {}
         keys = [
-            (sorted(mine.values()), [self._written(self._form(a), {**names, **mine}) for a in term.args])
+            (sorted(mine.values()), [self.written(self._form(a), {**names, **mine}) for a in term.args])
             for mine in _namings(reduced, names)
         ]
         bound, written = min(keys)
         return self._number((term.kind, kind, tuple(bound), tuple(written), term.dtype))
 
-    def _written(self, form: Form, names: Names) -> int:
+    def written(self, form: Form, names: Names) -> int:
         """The number of a form; that of an atom is the atom's own."""
         written = sorted((self._monomial(m, names), k) for m, k in form)
         if len(written) == 1 and written[0][1] == 1 and len(written[0][0]) == 1 and written[0][0][0][1] == 1:

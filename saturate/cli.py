@@ -21,12 +21,13 @@ from saturate.extract.command import extract_command
 from saturate.extract.report import Report
 from saturate.extract.report_text import WIDTH, renderable
 from saturate.extract.units import cost, times
-from saturate.law_command import catalogue, checked, law_named, page
+from saturate.law_command import EVERY, catalogue, checked, law_named, page
 from saturate.named import examples_of, function_of
 from saturate.op import Type
 from saturate.ops.constants import Constant, is_saved
 from saturate.optimize import Optimized
 from saturate.optimize import optimize as optimize_function
+from saturate.rules import Law
 from saturate.stopwatch import compared
 from saturate.target import Target
 from saturate.text import save_constants
@@ -158,8 +159,8 @@ def rules(
     if name is None:
         print(catalogue(as_json))
         return
-    law = law_named(name)
-    with _waiting("optimizing the workloads") if used else nullcontext():
+    law = law_named(name, EVERY)
+    with _waiting("optimizing the workloads") if used and isinstance(law, Law) else nullcontext():
         shown = page(law, as_json, used)
     print(shown)
 

@@ -25,6 +25,7 @@ from saturate.leaf_facts import (
     constant_facts,
     input_bounds,
     input_facts,
+    is_identity,
     one_hot_axes,
     only_number,
 )
@@ -380,6 +381,8 @@ def _denote_node(node: Node, t: Denoter, xs: tuple[Indexed, ...]) -> Indexed:
         number = only_number(node.op.array)
         if number is not None:
             return t.full(number, node.type.shape, node.type.dtype)
+        if is_identity(node.op.array):
+            return t.eye(node.type.shape[0], node.type.dtype)
         facts, ones = constant_facts(node.op.array), one_hot_axes(node.op.array)
         bounds = constant_bounds(node.op.array)
         return t.leaf(f"const:{node.op.array.digest}", node.type, facts, ones, bounds)

@@ -6,28 +6,43 @@ import json
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from saturate import lawbook
 from saturate.errors import ArgumentError
 from saturate.extract.units import plural
 from saturate.named import module_of
-from saturate.rules import CATALOGUE, EXACTNESS, ROUNDING, THEORIES, Law
+from saturate.rules import CATALOGUE, EXACTNESS, IDENTITIES, ROUNDING, THEORIES, Identity, Law
 from saturate.rules.witness import refutation
 from saturate.trial import trial
 from saturate.usage import Use, uses
 
+Declared = TypeVar("Declared", bound=Law | Identity)
+EVERY: tuple[Law | Identity, ...] = (*CATALOGUE, *(i for theory in IDENTITIES.values() for i in theory))
+"""The laws, and the identities that need none."""
+
 
 def catalogue(as_json: bool) -> str:
-    """Every law by theory."""
+    """Every law and identity by theory."""
     if not as_json:
-        return f"{lawbook.listing(THEORIES)}\n\nOne of them: saturate rules {CATALOGUE[0].name}"
-    keys = ("name", "theory", "exact", "direction", "statement")
-    return _json([{key: lawbook.to_dict(law)[key] for key in keys} for law in CATALOGUE])
+        listed = lawbook.listing(THEORIES, IDENTITIES)
+        return f"{listed}\n\nOne of them: saturate rules {CATALOGUE[0].name}"
+    return _json(
+        [
+            {
+                "name": law.name,
+                "theory": law.theory,
+                "exact": law.exact,
+                "direction": law.direction if isinstance(law, Law) else None,
+                "statement": law.doc,
+            }
+            for law in EVERY
+        ]
+    )
 
 
-def law_named(name: str, laws: Sequence[Law] = CATALOGUE, whose: str = "the catalogue") -> Law:
-    """The law of that name; raises `ArgumentError` with the names that are near."""
+def law_named(name: str, laws: Sequence[Declared], whose: str = "the catalogue") -> Declared:
+    """The law or identity of that name; raises `ArgumentError` with the names that are near."""
     found = next((law for law in laws if law.name == name), None)
     if found is not None:
         return found
@@ -37,21 +52,29 @@ def law_named(name: str, laws: Sequence[Law] = CATALOGUE, whose: str = "the cata
     raise ArgumentError(f"{whose} has no law {name!r}: {said}")
 
 
-def page(law: Law, as_json: bool, used: bool) -> str:
-    """One law; with `used`, what it did when the workloads were optimized."""
+def page(law: Law | Identity, as_json: bool, used: bool) -> str:
+    """One law or identity; with `used`, what a law did when the workloads were optimized."""
+    if isinstance(law, Identity):
+        if as_json:
+            return _json(lawbook.identity_to_dict(law))
+        return "\n".join(_headed(law, lawbook.identity_rows(law)))
     found: tuple[Use, ...] | None = _uses(law) if used else None
     if as_json:
         plain = lawbook.to_dict(law)
         if found is not None:
             plain["used"] = [vars(use) | {"values": list(use.values)} for use in found]
         return _json(plain)
-    rows = lawbook.rows(law)
-    width = max(len(what) for what, _ in rows)
-    lines = [law.name, *(f"  {line}".rstrip() for line in law.doc.splitlines()), ""]
-    lines += [f"{what:{width}}  {said}" for what, said in rows]
+    lines = _headed(law, lawbook.rows(law))
     if found is not None:
         lines += ["", *_used(found)]
     return "\n".join([*lines, "", lawbook.rule(law)])
+
+
+def _headed(law: Law | Identity, rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Name, docstring, and the rows in two columns."""
+    width = max(len(what) for what, _ in rows)
+    stated = (f"  {line}".rstrip() for line in law.doc.splitlines())
+    return [law.name, *stated, "", *(f"{what:{width}}  {said}" for what, said in rows)]
 
 
 def _uses(law: Law) -> tuple[Use, ...]:

@@ -20,6 +20,13 @@ def only_number(array: Array) -> float | None:
     return float(value.flat[0]) if (value == value.flat[0]).all() else None
 
 
+def is_identity(array: Array) -> bool:
+    """Whether a captured array of floats is the identity matrix, of more than one row."""
+    value = array.value
+    square = value.ndim == 2 and value.shape[0] == value.shape[1] > 1 and value.dtype.kind == "f"
+    return square and np.array_equal(value, np.eye(len(value), dtype=value.dtype))
+
+
 def one_hot_axes(array: Array) -> tuple[int, ...]:
     """The axes along which an array of zeros and ones holds exactly one one, everywhere."""
     if BINARY not in constant_facts(array):

@@ -9,15 +9,15 @@ monomials is frozen as an atom, so the cost stays linear in the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
 
 from saturate import facts as known
-from saturate.algebra import Indices, Term, Terms
-from saturate.alike import Alike, Atom, Form, Monomial
+from saturate.algebra import Indices, Ix, Term, Terms
+from saturate.alike import Alike, Atom, Form, Monomial, Place
 from saturate.facts import FINITE, NONZERO, Facts
 
 LIMIT = 200
@@ -46,6 +46,15 @@ class NormalForms:
             found = self._forms[term.id] = self._compute(term)
             self._learn(found, term.facts)
         return found
+
+    def called(self, term: Term, axes: Sequence[Ix | None]) -> Hashable:
+        """A name of the value with these axes in order, whatever they and bound indices are called: values
+        of one name are equal. An axis that the term lacks does not count.
+        """
+        places: dict[Ix, Place] = {
+            i: (i.size, "axis", k) for k, i in enumerate(axes) if i is not None and i in term.free
+        }
+        return self._alike.written(self.of(term), places), tuple(sorted(places.values()))
 
     def _learn(self, form: Form, facts: Facts) -> None:
         """What is known of a term is known of the atom that it is."""

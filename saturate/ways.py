@@ -9,11 +9,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from saturate.algebra import Ix, is_float
 from saturate.cells import Layout, Way, size, sizes
 from saturate.forms import Forms
+from saturate.op import Array
 from saturate.ops.arithmetic import Div, Mul
-from saturate.ops.constants import Eye, Full
+from saturate.ops.constants import Constant, Eye, Full
 from saturate.ops.contraction import Einsum, Matmul, VecDot
 from saturate.ops.reduction import Max, Mean, Min, Prod, Sum
 from saturate.orders import filled, indices, widened
@@ -56,6 +59,14 @@ class Ways(Views):
             return True
         return frozenset().union(*(self.lattice.free[a] for a in step.args)) == free
 
+    def _delta(self, value: int, order: tuple[Ix, ...], law: str) -> Iterator[Way]:
+        """The identity matrix, as a constant where the target cannot make it."""
+        dtype = self.lattice.dtype[value]
+        if len(order) == 2 and self.cells.has("eye"):
+            yield Way(Eye(order[0].size, dtype), (), law)
+        elif len(order) == 2 and self.cells.has("constant"):
+            yield Way(Constant(Array(np.eye(order[0].size, dtype=dtype))), (), law)
+
     def _of_step(self, value: int, layout: Layout, step: Step, plain: bool) -> Iterator[Way]:
         order = indices(layout)
         match step.kind:
@@ -66,8 +77,7 @@ class Ways(Views):
                 inner = tuple(None if i is None else back.get(i, i) for i in layout)
                 yield Way(None, (self.arg(step.args[0], inner),), step.law)
             case "delta":
-                if self.cells.has("eye") and len(layout) == 2:
-                    yield Way(Eye(order[0].size, self.lattice.dtype[value]), (), step.law)
+                yield from self._delta(value, order, step.law)
             case "dot":
                 a, b = step.args
                 yield from self._dot(a, b, step.head[0], layout, step.law, plain)

@@ -6,18 +6,21 @@ Then what was not taken of the sources: the laws of `refuted` that name one, and
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from refuted import REFUTED
 
 from saturate import lawbook
-from saturate.rules import THEORIES, Law
+from saturate.rules import IDENTITIES, THEORIES, Identity, Law
+from saturate.rules.decision import decision
 
 HERE = Path(__file__).parent
 EVERY = ("test_laws", "test_law_command", "test_law_docs")
 """Tests that range over the whole catalogue; they are named once."""
+LAW = ("law", "says", "class", "needs", "runs", "source", "also in")
+IDENTITY = ("identity", "says", "in NumPy", "class", "needs", "decided by", "source")
 HEAD = """# The laws
 
 Written by `pytest tests/test_law_docs.py --regen` from the declarations in `rules/`. Letters in brackets are
@@ -26,6 +29,11 @@ the tests of [test_laws](../tests/test_laws.py): both sides equal on samples and
 are rational, equal slopes, at work from its left side alone, not without a condition. *Also in* names the
 tests that speak of it besides. `saturate rules NAME` shows one law with its rule and where it is used. A law
 of your own: [how to add a law](how-to-add-a-law.md).
+
+The last three theories need no law. Each *identity* is two NumPy forms of one value, and
+[test_identities](../tests/test_identities.py) holds it, in several shapes and both dtypes: values and
+gradients equal; one *term* or one *normal form* once axes are named, under the facts that it *needs* and no
+fewer; the cheaper form found from either.
 
 *Source* is a rule that says the same, by its name there, and after `here` what differs; the sources stand
 [below](#sources). Laws of school algebra that none of them has need none.
@@ -44,6 +52,10 @@ SOURCES = {
     "NumPy": "the documentation of the function",
     "SciPy": "the documentation of the function",
     "Blanchard, Higham, Higham": "Accurately computing the log-sum-exp and softmax functions, 2021",
+    "SystemDS": "`apache/systemds`, `RewriteAlgebraicSimplificationStatic.java` and `…Dynamic.java`, "
+    "rewrites by the names of their methods",
+    "Matrix Cookbook": "K. B. Petersen, M. S. Pedersen, The Matrix Cookbook, 2012",
+    "Godbole": "S. S. Godbole, On efficient computation of matrix chain products, 1973",
     "Hendrycks, Gimpel": "Gaussian Error Linear Units, 2016",
 }
 """What a law may name as its source, and where that is."""
@@ -108,16 +120,36 @@ NOT_TAKEN = (
 """Rules of these sources that were looked at and not taken, and why."""
 
 
-def page(theories: Mapping[str, Sequence[Law]] = THEORIES) -> str:
+def page() -> str:
     """The page as it should be, without the newline at its end."""
     parts = [HEAD]
-    for theory, laws in theories.items():
-        parts.append(f"## {theory}\n\n{purpose(laws[0])}\n")
-        parts.append("| law | says | class | needs | runs | source | also in |")
-        parts.append("|---|---|---|---|---|---|---|")
-        parts += [row(law) for law in laws]
-        parts.append("")
+    for theory, laws in THEORIES.items():
+        parts += [f"## {theory}\n\n{purpose(laws[0])}\n", *_head(LAW), *map(row, laws), ""]
+    for theory, identities in IDENTITIES.items():
+        said = f"## {theory}, without laws\n\n{purpose(identities[0])}\n"
+        parts += [said, *_head(IDENTITY), *map(identity_row, identities), ""]
     return "\n".join([*parts, *_not_taken(), *_sources()]).rstrip()
+
+
+def _head(columns: Sequence[str]) -> tuple[str, str]:
+    return _cells(*columns), f"{'|---' * len(columns)}|"
+
+
+def identity_row(identity: Identity) -> str:
+    """One line of a theory that needs no law."""
+    left, right = identity.texts
+    sizes = dict(zip(identity.letters, lawbook.SIZES, strict=False))
+    emits = f"; lowered to {', '.join(identity.emits)}" if identity.emits else ""
+    without = f" without {', '.join(identity.lacks)}" if identity.lacks else ""
+    return _cells(
+        f"`{identity.name}`",
+        identity.doc,
+        f"`{left}` = `{right}`",
+        identity.exact,
+        "; ".join(lawbook.conditions(identity)),
+        decision(identity, sizes) + emits + without,
+        _plain(identity.source),
+    )
 
 
 def _not_taken() -> list[str]:
@@ -166,8 +198,8 @@ def row(law: Law) -> str:
     )
 
 
-def purpose(law: Law) -> str:
-    """The sentence that opens the module of a law."""
+def purpose(law: Law | Identity) -> str:
+    """What opens the module of a law or an identity."""
     text = Path(law.line.rpartition(":")[0]).read_text("utf-8")
     return " ".join(text.split('"""')[1].split())
 

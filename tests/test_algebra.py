@@ -155,6 +155,33 @@ def test_what_may_be_infinite_is_not_dropped() -> None:
     assert terms.con(Fraction(0), none, (u,), "float64").constant is None
 
 
+def test_a_matrix_with_a_vector_on_its_diagonal_is_a_product_with_delta() -> None:
+    scaled = worth(lambda s, b: np.diag(s) @ b, (5,), (5, 3))
+    assert (scaled.kind, scaled.head[1], [t.kind for t in scaled.args]) == (
+        "con",
+        frozenset(),
+        ["leaf", "leaf"],
+    )
+    assert worth(lambda s, b: np.diag(s) @ b, (1,), (1, 3)).kind == "con"
+    program = trace(np.diag, Type((5,)))
+    unknown = denote(program, {program.inputs[0].value: frozenset()})
+    assert unknown.values[program.outputs[0]].kind == "fn", "0·∞ is no number: a choice stays one"
+
+
+def test_a_captured_identity_matrix_is_delta() -> None:
+    eye = np.eye(5)
+    assert denoted(lambda a: a @ eye, (3, 5))[1].kind == "leaf"
+    assert denoted(lambda a: a @ eye[::-1], (3, 5))[1].kind == "con"
+    assert denoted(lambda a: a + np.eye(1), (1, 1))[1].constant is None
+
+
+def test_a_choice_by_a_number_is_made() -> None:
+    terms = Terms()
+    a, b = terms.leaf("a", (ROW,), "float64"), terms.leaf("b", (ROW,), "float64")
+    assert terms.fn("where", (terms.number(1, "bool"), a, b), "float64") is a
+    assert terms.fn("where", (terms.number(0, "bool"), a, b), "float64") is b
+
+
 def test_renaming_is_simultaneous_and_free_of_cost() -> None:
     terms = Terms()
     a = terms.leaf("a", (ROW, OTHER), "float64")

@@ -11,7 +11,9 @@ from test_cli import run
 import saturate as sat
 from saturate import lawbook
 from saturate.egraph import EGraph
-from saturate.rules import CATALOGUE, THEORIES, Law
+from saturate.law_command import EVERY
+from saturate.rules import CATALOGUE, IDENTITIES, THEORIES, Law, lowering
+from saturate.rules.law import PROMISES
 from saturate.signature import RULESETS
 from saturate.usage import uses
 from saturate.workloads import WORKLOADS
@@ -51,13 +53,19 @@ def test_the_catalogue_is_listed_by_theory(capsys: pytest.CaptureFixture[str]) -
             name, exact, *said = lines[k].split()
             assert (name, exact) == (law.name, law.exact)
             assert " ".join(said) == law.doc.splitlines()[0]
+    for theory, identities in IDENTITIES.items():
+        start = lines.index(f"{theory}, {len(identities)} identities that need no law")
+        assert [line.split()[0] for line in lines[start + 1 :][: len(identities)]] == [
+            i.name for i in identities
+        ]
 
 
 def test_the_catalogue_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "rules", "--json")
     listed = json.loads(out)
-    assert [law["name"] for law in listed] == [law.name for law in CATALOGUE]
-    assert set(listed[0]) == {"name", "theory", "exact", "direction", "statement"}
+    assert [law["name"] for law in listed] == [law.name for law in EVERY]
+    assert {law["theory"] for law in listed if law["direction"] is None} == set(IDENTITIES)
+    assert all(set(law) == {"name", "theory", "exact", "direction", "statement"} for law in listed)
 
 
 def test_one_law_in_full(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,6 +92,37 @@ def test_one_law_in_full(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     ]
     assert places == sorted(places)
     assert "from-" not in out
+
+
+def test_one_identity_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both forms, what decides them, and no rule; no workload is optimized for it."""
+    status, out, err = run(capsys, "rules", "mean_as_matmul")
+    assert (status, err) == (0, "")
+    assert out == (
+        "mean_as_matmul\n  1/|j|·Σ_j a[i,j] = (a·1)/|j|.\n\n"
+        "one form     a.mean(axis=1)\n"
+        "the other    a @ np.ones(a.shape[1], a.dtype) / a.shape[1]\n"
+        "arguments    a[i,j]\n"
+        "conditions   none\n"
+        f"class        rounding: {PROMISES['rounding']}\n"
+        "decided by   one term: over named indices both are written the same\n"
+        "computed by  full, matmul, for a target without sum, mean, einsum, vec_dot\n"
+        "source       not stated\n"
+        f"declared     {lawbook.declared(lowering.mean_as_matmul)}\n"
+        "sample       a = [[1., 1., 3.], [2., 1., 1.]]: [1.6667, 1.3333], [1.6667, 1.3333]\n"
+    )
+    assert lawbook.declared(lowering.mean_as_matmul).startswith("rules/lowering.py:")
+
+
+def test_one_identity_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "rules", "gather_of_equals", "--json")
+    said = json.loads(out)
+    assert said["forms"] == ["np.exp(a.T).T[at]", "np.take(np.exp(a), at, axis=0)"]
+    assert (said["variables"], said["decided"]) == ({"a": "ij", "at": "k<i"}, "one term")
+    _, out, _ = run(capsys, "rules", "gather_of_equals")
+    assert "\narguments   a[i,j], at[k] whole, from 0 to below |i|\n" in out
+    _, out, _ = run(capsys, "rules", "trace_is_cyclic")
+    assert "\ndecided by  one normal form: multiplied out, both are the same sum of products\n" in out
 
 
 def test_one_law_as_json_without_its_uses(capsys: pytest.CaptureFixture[str]) -> None:

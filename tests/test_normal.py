@@ -282,3 +282,22 @@ def test_constants_are_substituted() -> None:
     image = simplify([root]).image
     assert image[zero.id].constant == 0
     assert image[root.id].args[0].kind == "leaf"
+
+
+def test_a_value_has_one_name_whatever_its_axes_are_called() -> None:
+    """Σ_k a[i,k]·a[k,j] is Σ_j a[i,j]·a[j,k], and not its transpose; a broadcast axis does not count."""
+    terms, forms = Terms(), NormalForms()
+    i, j, k = (Ix(5, n) for n in range(3))
+
+    def square(row: Ix, inner: Ix, column: Ix) -> Term:
+        factors = [
+            terms.leaf("a", axes, "float64", frozenset((FINITE,))) for axes in ((row, inner), (inner, column))
+        ]
+        return terms.con(Fraction(1), frozenset((inner,)), factors, "float64")
+
+    one, other = square(i, k, j), square(i, j, k)
+    assert forms.of(one) != forms.of(other)
+    assert forms.called(one, (i, j)) == forms.called(other, (i, k))
+    assert forms.called(one, (COLUMN, i, j)) != forms.called(one, (i, j))
+    assert forms.called(one, (i, j)) != forms.called(one, (j, i))
+    assert forms.called(one, (i, None, j)) != forms.called(one, (i, j))

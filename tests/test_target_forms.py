@@ -32,6 +32,12 @@ def made_of(program: Any, ops: tuple[str, ...], *types: sat.Type) -> sat.Optimiz
     return best
 
 
+def test_an_identity_matrix_is_a_constant_where_the_target_cannot_make_it() -> None:
+    eye = np.eye(5)
+    made_of(lambda a: a @ eye + eye, ("constant", "add"), T((5, 5)))
+    made_of(lambda a: a @ eye + eye, ("eye", "add"), T((5, 5)))
+
+
 @pytest.mark.parametrize("case", [*STRUCTURE, *REDUCTIONS, *CONTRACTIONS], ids=str)
 def test_a_program_of_one_op_is_found_with_this_op_alone(case: Case) -> None:
     builder = Builder()

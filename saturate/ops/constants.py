@@ -108,8 +108,8 @@ class Eye(Op):
         return f'np.eye({self.n}, dtype="{self.dtype}")'
 
     def denote(self, t: Denoter, *operands: Indexed) -> Indexed | None:
-        """The delta of the algebra; opaque where the dtype is not floating."""
-        return t.eye(self.n, self.dtype) if self.type().is_float else None
+        """The delta of the algebra, also as a mask; opaque where the dtype is an integer."""
+        return t.eye(self.n, self.dtype) if self.type().is_float or self.dtype == "bool" else None
 
 
 @dataclass(frozen=True)
