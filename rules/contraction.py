@@ -76,19 +76,19 @@ def trace_of_product(a: Array, b: Array) -> Forms:
     return np.trace(a @ b), np.sum(a * b.T)
 
 
-@identity(a="ii", source=_COOKBOOK)
+@identity(a="ii", where=finite("a"), source=_COOKBOOK)
 def trace_of_transpose(a: Array) -> Forms:
     """tr(aᵀ) = tr(a)."""
     return np.trace(a.T), np.trace(a)
 
 
-@identity(a="ii", b="ii", source=_COOKBOOK)
+@identity(a="ii", b="ii", where=finite("a", "b"), source=_COOKBOOK)
 def trace_of_sum(a: Array, b: Array) -> Forms:
     """tr(a + b) = tr(a) + tr(b)."""
     return np.trace(a + b), np.trace(a) + np.trace(b)
 
 
-@identity(a="ii", where=finite("a"), source=f"{_SYSTEMDS}simplifySumDiagToTrace")
+@identity(a="ii", source=f"{_SYSTEMDS}simplifySumDiagToTrace")
 def sum_of_diagonal(a: Array) -> Forms:
     """Σ_i a[i,i] = tr(a)."""
     return np.sum(np.diag(a)), np.trace(a)
