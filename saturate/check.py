@@ -26,7 +26,7 @@ def check(
     program: Program,
     baseline: Program,
     runner: str | Callable[[Program], Runner] = "numpy",
-    trials: int = 8,
+    trials: int = len(KINDS),
     seed: int = 0,
     examples: Sequence[Sequence[Any]] | None = None,
     assumptions: Sequence[str] = (),

@@ -178,7 +178,7 @@ class Optimized:
     def check(
         self,
         runner: str = "numpy",
-        trials: int = 8,
+        trials: int = len(KINDS),
         seed: int = 0,
         samples: Sequence[Sequence[Any]] | None = None,
     ) -> Certificate:

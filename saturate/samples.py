@@ -12,18 +12,22 @@ from saturate.errors import ArgumentError
 from saturate.op import AnyArray, Type
 from saturate.program import Input
 
-KINDS = ("normal", "offset 1e4", "ties", "scale 1e3", "offset -1e4", "scale 1e-3", "zeros", "mixed")
+KINDS = (
+    "normal", "offset 1e4", "ties", "scale 1e3", "offset -1e4", "scale 1e-3", "zeros", "mixed", "scale 1e2"
+)  # fmt: skip
 """What is special about a drawn sample; trials go through them in turn."""
 
-TOGETHER = ("ties", "scale 1e-3")
-"""Kinds of all arguments at once: a function of many is near zero only where all of them are small."""
+TOGETHER = ("ties", "scale 1e-3", "offset 1e4")
+"""Kinds of all arguments at once: a function of many is near zero only where all of them are small, and a
+mean may only be left to the others where no argument has one.
+"""
 MILD = ("normal", "ties", "zeros")
 """Kinds near the examples: what the whole of a long program is measured on."""
 EXAMPLE = "example"
-SMOOTH = frozenset({"normal", "scale 1e3", "scale 1e-3"})
+SMOOTH = frozenset({"normal", "scale 1e3", "scale 1e2", "scale 1e-3"})
 """Kinds without ties and without offsets, where finite differences of a function say something."""
 
-FAR = frozenset({"offset 1e4", "offset -1e4", "scale 1e3", "mixed"})
+FAR = frozenset({"offset 1e4", "offset -1e4", "scale 1e3", "scale 1e2", "mixed"})
 """Kinds whose values are so large that exponentials overflow."""
 
 
@@ -42,7 +46,7 @@ class Sample:
 def samples(
     inputs: Sequence[Input],
     seed: int = 0,
-    trials: int = 8,
+    trials: int = len(KINDS),
     examples: Sequence[Sequence[Any]] | None = None,
     kinds: Sequence[str] = KINDS,
 ) -> tuple[Sample, ...]:
@@ -50,9 +54,9 @@ def samples(
 
     `examples` are tuples of arguments in the order of the inputs; a `Type` or None in an array's place says
     nothing. Floats are drawn with the mean and deviation of the first example, else from the standard
-    normal, and then made special by the kind of the sample: exact ties and a scale of 1e-3 in all inputs,
-    zeros, offsets of ±1e4 and a scale of 1e3 in one input by turns and in each other one with even odds. They
-    stay within `low` and `high` of a type, and in every other draw above zero where the example is.
+    normal, and then made special by the kind of the sample: exact ties, a scale of 1e-3 and an offset of 1e4
+    in all inputs, zeros, an offset of −1e4 and scales of 1e3 and 1e2 (where exponentials of differences are
+    subnormal) in one input by turns and in each other one with even odds. They stay within `low` and `high` of a type, and in every other draw above zero where the example is.
     Infinities of the example stay in place; in every other draw −inf moves to random places that leave a
     finite entry in each row, and there is no NaN, so that something can be compared. Integers are drawn from
     those of the example, else from `low` to `high`, else from 0 and 1; booleans as the example has them or at
@@ -123,7 +127,7 @@ class _Draw:
                 x = np.zeros(self.type.shape)
             case "offset 1e4" | "offset -1e4":
                 x = x + float(self.kind.split()[1])
-            case "scale 1e3" | "scale 1e-3":
+            case "scale 1e3" | "scale 1e2" | "scale 1e-3":
                 x = x * float(self.kind.split()[1])
             case _:
                 pass
