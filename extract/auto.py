@@ -22,6 +22,8 @@ FIRST_UNITS = 1.5
 WORKERS = 8
 LARGE = 3000
 PREPARATION = 5e-4
+LITTLE_PREPARATION = 1e-4
+"""Seconds a node that CP-SAT takes before it searches, with as much and with little simplification."""
 
 
 def auto(
@@ -46,7 +48,8 @@ def auto(
     first: list[Stage] = [("cores", _cores), ("exchanges", _exchanges), ("CP-SAT", _first)]
     later: list[Stage] = [("neighbourhoods", _search)]
     if not counted:
-        later += [("HiGHS", _highs), (f"CP-SAT, {WORKERS} workers", _all_workers), ("neighbourhoods", _last)]
+        later = [("HiGHS", _highs), *later, (f"CP-SAT, {WORKERS} workers", _all_workers)]
+        later.append(("neighbourhoods", _last))
     search.run(first, later)
     return search.result("auto")
 
@@ -65,7 +68,7 @@ def _exchanges(part: Part, clock: Clock, seed: int) -> None:
 
 def _cores(part: Part, clock: Clock, seed: int) -> None:
     """A CP-SAT worker by unsatisfiable cores, for a counted effort: it closes most parts, large ones too."""
-    _counted(part, clock, seed, presolve=1, cores=True)
+    _counted(part, clock, seed, LITTLE_PREPARATION, presolve=1, cores=True)
 
 
 def _first(part: Part, clock: Clock, seed: int) -> None:
@@ -73,15 +76,16 @@ def _first(part: Part, clock: Clock, seed: int) -> None:
     that cores are many.
     """
     if len(part.model.owner) <= LARGE:
-        _counted(part, clock, seed, presolve=None if clock.work is None else 1)
+        _counted(part, clock, seed, PREPARATION, presolve=None if clock.work is None else 1)
 
 
-def _counted(part: Part, clock: Clock, seed: int, **options: Any) -> None:
+def _counted(part: Part, clock: Clock, seed: int, preparation: float, **options: Any) -> None:
     """A counted effort of one worker; a clock of counted work may have less."""
     if clock.work is None:
-        _cpsat(part, clock, 0.6, seed, units=FIRST_UNITS, **options)
+        _cpsat(part, clock, 0.3, seed, preparation, units=FIRST_UNITS, **options)
     else:
-        _cpsat(part, clock, 1.0, seed, units=min(FIRST_UNITS, clock.work / STEPS_PER_UNIT), **options)
+        units = min(FIRST_UNITS, clock.work / STEPS_PER_UNIT)
+        _cpsat(part, clock, 1.0, seed, preparation, units=units, **options)
 
 
 def _search(part: Part, clock: Clock, seed: int) -> None:
@@ -90,20 +94,20 @@ def _search(part: Part, clock: Clock, seed: int) -> None:
 
 
 def _highs(part: Part, clock: Clock, seed: int) -> None:
-    part.learn(milp(part.model, clock.part(0.3), part.cost), "HiGHS")
+    part.learn(milp(part.model, clock.part(0.4), part.cost), "HiGHS")
 
 
 def _all_workers(part: Part, clock: Clock, seed: int) -> None:
-    _cpsat(part, clock, 1.0, seed, workers=WORKERS)
+    _cpsat(part, clock, 1.0, seed, PREPARATION, workers=WORKERS)
 
 
 def _last(part: Part, clock: Clock, seed: int) -> None:
     improve(part, clock, seed + 1)
 
 
-def _cpsat(part: Part, clock: Clock, share: float, seed: int, **options: Any) -> None:
+def _cpsat(part: Part, clock: Clock, share: float, seed: int, preparation: float, **options: Any) -> None:
     """CP-SAT on the whole part, where its preparation, which no limit ends, leaves time to search."""
-    if clock.left() * share > PREPARATION * len(part.model.owner):
+    if clock.left() * share > preparation * len(part.model.owner):
         mine = clock.part(share)
         before = mine.work or 0
         part.learn(cpsat(part.model, mine, seed, part.choice, near=part.near, **options), "CP-SAT")

@@ -49,10 +49,16 @@ def _stages(found: Extraction) -> str:
     return ", ".join(f"{stage} {spent:.2f}" for stage, spent in most if spent >= LEAST_SHOWN) or "no stage"
 
 
+def _gap(found: Extraction) -> str:
+    """How far the cost can be above the optimum."""
+    if found.lower_bound <= 0:
+        return "no lower bound above zero is known"
+    return f"at most {found.cost / found.lower_bound - 1:.1%} above the optimum"
+
+
 def _text(classes: Classes, found: Extraction) -> str:
     """The figures, then a line for each chosen node, children first."""
-    gap = found.cost - found.lower_bound
-    status = "proved optimal" if found.proven else f"at most {gap / found.cost:.1%} above the optimum"
+    status = "proved optimal" if found.proven else _gap(found)
     lines = [
         f"cost         {found.cost:.12g} ({status})",
         f"lower bound  {found.lower_bound:.12g}, from {found.bound_by}",

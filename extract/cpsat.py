@@ -202,6 +202,6 @@ def _answer(model: Model, response: Any, loss: tuple[float, float]) -> solver.An
     choice = model.chosen(values)
     cost = model.cost(choice)
     claimed = response.objective_value * step
-    if unfounded(model.problem.nodes, choice) or cost > claimed + lost + solver.TOLERANCE * max(1.0, claimed):
+    if unfounded(model.problem.nodes, choice) or cost > claimed + lost + solver.TOLERANCE * claimed:
         return solver.Answer(None, float("inf"), 0.0)
     return solver.Answer(choice, cost, min(bound, cost))

@@ -102,5 +102,5 @@ def extraction(
     needed = ordered(classes, choice)
     cost = price(classes, needed)
     bound = min(lower_bound, cost)
-    proven = cost - bound <= 1e-9 * max(1.0, cost)
+    proven = cost - bound <= 1e-9 * cost
     return Extraction(needed, cost, cost if proven else bound, proven, method, bound_by, watch.seconds())

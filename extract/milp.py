@@ -36,7 +36,7 @@ def milp(model: Model, clock: Clock, upper: float = math.inf) -> solver.Answer:
         choice = None if reply["values"] is None else model.chosen(reply["values"])
         circles = [] if choice is None else unfounded(model.problem.nodes, choice)
         best = believed(model, best, reply, scale, None if circles else choice)
-        if not circles or best.optimal or best.bound >= upper - solver.CLOSED * max(1.0, upper):
+        if not circles or best.optimal or solver.closed(upper, best.bound):
             break
         rows += [row for circle in circles for row in model.cuts(circle)]
     return best

@@ -155,7 +155,7 @@ def _solve(around: Neighbourhoods, free: set[int], clock: Clock) -> tuple[dict[i
     whole = small.lift(found)
     merged = {**around.solution.choice, **{names[k]: i for k, i in whole.items()}}
     cost = Solution(around.problem, {**around.solution.spare, **merged}).cost
-    return (merged, closed) if cost < around.solution.cost - 1e-12 * (1 + cost) else (None, closed)
+    return (merged, closed) if cost < around.solution.cost * (1 - 1e-12) else (None, closed)
 
 
 def _positions(piece: Problem, classes: Sequence[int], choice: dict[int, int]) -> dict[int, int]:

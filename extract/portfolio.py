@@ -48,11 +48,11 @@ class Part:
     @property
     def closed(self) -> bool:
         """Whether nothing cheaper exists."""
-        return self.cost - self.bound <= solver.CLOSED * max(1.0, self.cost)
+        return solver.closed(self.cost, self.bound)
 
     def learn(self, answer: solver.Answer, who: str) -> None:
         """Keep what is better than before."""
-        if answer.choice is not None and answer.cost < self.cost - 1e-12 * (1.0 + self.cost):
+        if answer.choice is not None and answer.cost < self.cost * (1 - 1e-12):
             self.choice, self.cost, self.found_by = dict(answer.choice), answer.cost, who
         bound = solver.rounded_up(answer.bound, self.model.unit)
         if bound > self.bound:

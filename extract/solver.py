@@ -29,7 +29,12 @@ class Answer:
     @property
     def optimal(self) -> bool:
         """Whether the bound meets the cost, up to the solvers' tolerance."""
-        return self.choice is not None and self.cost - self.bound <= CLOSED * max(1.0, self.cost)
+        return self.choice is not None and closed(self.cost, self.bound)
+
+
+def closed(cost: float, bound: float) -> bool:
+    """Whether the bound meets the cost, up to a part of it that is the solvers' tolerance."""
+    return bound >= cost * (1 - CLOSED)
 
 
 def run(work: Callable[[], None], stop: Callable[[], None], seconds: float) -> None:

@@ -56,8 +56,8 @@ def samples(
     nothing. Floats are drawn with the mean and deviation of the first example, else from the standard
     normal, and then made special by the kind of the sample: exact ties, a scale of 1e-3 and an offset of 1e4
     in all inputs, zeros, an offset of −1e4 and scales of 1e3 and 1e2 (where exponentials of differences are
-    subnormal) in one input by turns and in each other one with even odds. They stay within `low` and `high` of a type, and in every other draw above zero where the example is.
-    Infinities of the example stay in place; in every other draw −inf moves to random places that leave a
+    subnormal) in one input by turns and in each other one with even odds. They stay within `low` and `high`
+    of a type, and in every other draw above zero where the example is. Infinities of the example stay in place; in every other draw −inf moves to random places that leave a
     finite entry in each row, and there is no NaN, so that something can be compared. Integers are drawn from
     those of the example, else from `low` to `high`, else from 0 and 1; booleans as the example has them or at
     random.
@@ -69,13 +69,14 @@ def samples(
     floats = [k for k, i in enumerate(inputs) if i.type.is_float]
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
-        kind = kinds[trial % len(kinds)]
-        chosen = floats[(trial // len(kinds) + trial) % len(floats)] if floats else -1
+        cycle, place = divmod(trial, len(kinds))
+        kind, turn = kinds[place], cycle + place
+        chosen = floats[turn % len(floats)] if floats else -1
         arrays: list[AnyArray] = []
         for k, (i, example) in enumerate(zip(inputs, base, strict=True)):
             own = kind if k == chosen or kind in TOGETHER or rng.random() < 0.5 else "normal"
             own = str(rng.choice(KINDS[:-1])) if kind == "mixed" else own
-            arrays.append(_Draw(i.type, example, own, (trial + trial // len(kinds)) % 2 == 0, rng).array())
+            arrays.append(_Draw(i.type, example, own, turn % 2 == 0, rng).array())
         found.append(Sample(kind, trial, tuple(arrays)))
     return tuple(found)
 

@@ -9,7 +9,9 @@ from saturate.program import Input
 from saturate.samples import EXAMPLE, KINDS, Sample, samples
 
 
-def one(kind: Type, trials: int = 8, example: AnyArray | None = None, seed: int = 0) -> tuple[Sample, ...]:
+def one(
+    kind: Type, trials: int = len(KINDS), example: AnyArray | None = None, seed: int = 0
+) -> tuple[Sample, ...]:
     examples = None if example is None else [(example,)]
     found = samples([Input("x", "v0", kind)], seed, trials, examples)
     assert all(s.arrays[0].shape == kind.shape and s.arrays[0].dtype.name == kind.dtype for s in found)
@@ -21,7 +23,7 @@ def of(kind: str, found: tuple[Sample, ...]) -> AnyArray:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-def test_eight_trials_have_every_kind(dtype: str) -> None:
+def test_the_trials_have_every_kind(dtype: str) -> None:
     found = one(Type((31, 37), dtype))
     assert tuple(s.kind for s in found) == KINDS
     assert abs(of("normal", found).astype(float).mean()) < 0.1
@@ -29,6 +31,7 @@ def test_eight_trials_have_every_kind(dtype: str) -> None:
     assert abs(of("offset 1e4", found).astype(float).mean() - 1e4) < 1
     assert abs(of("offset -1e4", found).astype(float).mean() + 1e4) < 1
     assert 900 < of("scale 1e3", found).astype(float).std() < 1100
+    assert 90 < of("scale 1e2", found).astype(float).std() < 110
     assert 0.0009 < of("scale 1e-3", found).astype(float).std() < 0.0011
     assert set(np.unique(of("ties", found))) == {-1, -0.5, 0, 0.5, 1}
     assert not of("zeros", found).any()
@@ -42,15 +45,17 @@ def test_samples_are_the_same_for_the_same_seed_and_others_for_another() -> None
     assert of("normal", one(kind)).tobytes() != one(kind, 9)[8].arrays[0].tobytes()
 
 
-def test_each_input_in_turn_is_made_special_and_all_at_ties() -> None:
+def test_each_input_in_turn_is_made_special_and_all_where_that_matters() -> None:
     inputs = [Input(n, n, Type((31, 37))) for n in ("x", "y", "z")]
-    found = [s for s in samples(inputs, 0, 48) if s.kind == "offset 1e4"]
-    moved = [tuple(bool(a.mean() > 5e3) for a in s.arrays) for s in found]
+    found = [s for s in samples(inputs, 0, 54) if s.kind == "offset -1e4"]
+    moved = [tuple(bool(a.mean() < -5e3) for a in s.arrays) for s in found]
     assert all(any(m) for m in moved)
     assert {k for m in moved for k in range(3) if m[k]} == {0, 1, 2}
     assert any(not all(m) for m in moved)
     tied = next(s for s in samples(inputs) if s.kind == "ties")
     assert all(len(np.unique(a)) == 5 for a in tied.arrays)
+    far = next(s for s in samples(inputs) if s.kind == "offset 1e4")
+    assert all(a.mean() > 5e3 for a in far.arrays)
 
 
 def test_bounds_hold_in_every_sample() -> None:
