@@ -31,6 +31,12 @@ TOLERANCE = 1e-9
 KINDS = ("integers", "normal", "positive", "negative", "small", "zeros")
 """Samples with special values; variables that need not be finite are also sampled with infinities and NaN."""
 
+LARGE = (20.0, 200.0, 1e3, 1e6)
+"""Finite samples are also spread over the orders of magnitude from 1 up to each of these."""
+TINY = float(np.finfo(np.float64).tiny)
+NOISE = 1e-12
+"""Relative, a step: what this does to a side, where a step is large, is more than rounding does."""
+
 
 @dataclass(frozen=True, eq=False)
 class Finding:
@@ -65,12 +71,14 @@ def check(law: Law, seed: int = 0, trials: int = 24) -> list[Finding]:
     """What refutes the law, each kind of fault once; empty where none was found.
 
     Samples are float64, one axis an index letter, sizes distinct primes, and meet the law's conditions. Sides
-    of a `bitwise` law are equal bit for bit, others to `TOLERANCE`; both are NaN or neither is. `domain` and
+    of a `bitwise` law are equal bit for bit, others to `TOLERANCE`; both are NaN or neither is. At large
+    magnitudes they may differ as far as rounding takes them; what overflows there is skipped. `domain` and
     `bounded` laws are not asked about infinities and NaN; the sides of the latter differ by at most their
     bound, and their derivatives may differ.
     """
     sample = Sampler(law, seed)
-    found = [_unmet(law, sample), _values(law, sample, trials), _field(law, sample), _slopes(law, sample)]
+    found = [_unmet(law, sample), _values(law, sample, trials) or _large(law, Sampler(law, seed), trials)]
+    found += [_field(law, sample), _slopes(law, sample)]
     if law.exact not in (DOMAIN, BOUNDED):
         found.append(_beyond_numbers(law, sample, trials))
     return [finding for finding in found if finding is not None]
@@ -97,6 +105,16 @@ class Sampler:
             found[condition.variable] = condition.make(found[condition.variable])
         return found
 
+    def large(self, top: float) -> dict[str, AnyArray]:
+        """Arrays of magnitudes spread over the orders from 1 to `top`, made to meet the conditions."""
+        found: dict[str, AnyArray] = {}
+        for name in self.law.variables:
+            signs = self.rng.choice((-1.0, 1.0), self.shape(name))
+            found[name] = signs * top ** self.rng.random(self.shape(name))
+        for condition in self.law.where:
+            found[condition.variable] = condition.make(found[condition.variable])
+        return found
+
     def _array(self, kind: str, shape: tuple[int, ...]) -> AnyArray:
         x: AnyArray = self.rng.standard_normal(shape)
         match kind:
@@ -117,6 +135,23 @@ class Sampler:
         """The value of one side, an axis a letter."""
         with np.errstate(all="ignore"):
             return evaluate(expr, values, self.axes, self.sizes)
+
+    def loss(self, expr: Expr, values: Mapping[str, AnyArray]) -> AnyArray:
+        """How far noise in each step moves a side, elementwise; infinite where a step over- or underflows."""
+        borne = True
+
+        def noisy(x: AnyArray) -> AnyArray:
+            nonlocal borne
+            borne = borne and not (np.isinf(x) | ((x != 0) & (np.abs(x) < TINY))).any()
+            return x if x.dtype == bool else x * (1 + NOISE * self.rng.standard_normal(x.shape))
+
+        plain = self.side(expr, values) * 1.0
+        lost = np.zeros(plain.shape)
+        with np.errstate(all="ignore"):
+            for _ in range(8):
+                moved = evaluate(expr, values, self.axes, self.sizes, noisy)
+                lost = np.maximum(lost, np.where(np.isnan(moved) & np.isnan(plain), 0, np.abs(moved - plain)))
+        return np.where(np.isnan(lost) | (not borne), np.inf, lost)
 
     def holds(self, values: Mapping[str, AnyArray]) -> bool:
         """Whether the arrays meet every condition."""
@@ -165,6 +200,30 @@ def _beyond_numbers(law: Law, sample: Sampler, trials: int) -> Finding | None:
         if sample.holds(values) and not same(law, left, right):
             return Finding(law.name, where_sides_differ(values), values, left, right)
     return None
+
+
+def _large(law: Law, sample: Sampler, trials: int) -> Finding | None:
+    """Finite samples of large magnitudes."""
+    for trial in range(trials):
+        values = sample.large(LARGE[trial % len(LARGE)])
+        if sample.holds(values) and (finding := apart(law, sample, values)):
+            return finding
+    return None
+
+
+def apart(law: Law, sample: Sampler, values: Mapping[str, AnyArray]) -> Finding | None:
+    """The sides, if they differ by more than rounding of large steps explains, where nothing overflows."""
+    left, right = sample.side(law.left, values), sample.side(law.right, values)
+    if same(law, left, right):
+        return None
+    if law.exact not in (BITWISE, BOUNDED):
+        lost = sample.loss(law.left, values) + sample.loss(law.right, values)
+        with np.errstate(all="ignore"):
+            near = np.abs(left * 1.0 - right) <= TOLERANCE * (1 + np.abs(right)) + lost
+        near |= np.isinf(lost) | (np.isnan(left) & np.isnan(right))
+        if near.all():
+            return None
+    return Finding(law.name, where_sides_differ(values), values, left, right)
 
 
 def where_sides_differ(values: Mapping[str, AnyArray]) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -227,10 +227,21 @@ def show(expr: Expr) -> str:
 
 
 def evaluate(
-    expr: Expr, values: Mapping[str, AnyArray], axes: Mapping[str, int], sizes: Mapping[str, int]
+    expr: Expr,
+    values: Mapping[str, AnyArray],
+    axes: Mapping[str, int],
+    sizes: Mapping[str, int],
+    rounded: Callable[[AnyArray], AnyArray] = np.asarray,
 ) -> AnyArray:
-    """Value with one axis for every letter, at its place in `axes`; of size one where it lacks the letter."""
+    """Value with one axis for every letter, at its place in `axes`; of size one where it lacks the letter.
+
+    `rounded` is applied to the result of each step.
+    """
     dtype = np.result_type(*values.values()) if values else np.dtype(np.float64)
+
+    def of(part: Expr) -> AnyArray:
+        return evaluate(part, values, axes, sizes, rounded)
+
     match expr:
         case Var(name):
             return values[name]
@@ -239,25 +250,25 @@ def evaluate(
         case Product(factors):
             found: AnyArray = np.ones((1,) * len(axes), dtype)
             for factor in factors:
-                found = found * evaluate(factor, values, axes, sizes)
+                found = rounded(found * of(factor))
             return found
         case Sum(members):
-            parts = [evaluate(m, values, axes, sizes) for m in members]
+            parts = [of(m) for m in members]
             found = parts[0]
             for part in parts[1:]:
-                found = found + part
+                found = rounded(found + part)
             return found
         case Total(letters, body):
-            found = evaluate(body, values, axes, sizes)
+            found = rounded(of(body))
             for letter in letters:
                 missing = found.shape[axes[letter]] == 1
                 found = found.sum(axis=axes[letter], keepdims=True) * (sizes[letter] if missing else 1)
-            return found.astype(dtype)
+            return rounded(found.astype(dtype))
         case Largest(letters, body):
             axis = tuple(axes[letter] for letter in letters)
-            return np.asarray(evaluate(body, values, axes, sizes).max(axis=axis, keepdims=True))
+            return np.asarray(of(body).max(axis=axis, keepdims=True))
         case Call(function, operands):
-            return _call(function, [evaluate(o, values, axes, sizes) for o in operands])
+            return rounded(_call(function, [of(o) for o in operands]))
         case _:
             raise TypeError(f"no expression: {expr!r}")
 

@@ -226,6 +226,30 @@ def sum_as_a_quotient(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return a + b, (a * a - b * b) * recip(a - b)
 
 
+@law(a="i", where=finite("a"), narrows=True)
+def maximum_with_fifty(a: Expr) -> tuple[Expr, Expr]:
+    """max(a, 50) = 50, where a is larger too."""
+    return fn("maximum", a, const(50)), const(50)
+
+
+@law(a="i", where=finite("a"))
+def exp_below_a_million(a: Expr) -> tuple[Expr, Expr]:
+    """min(exp(a), 1e6) = exp(a), where a is above 13.8 too."""
+    return fn("minimum", exp(a), const(1000000)), exp(a)
+
+
+@law(a="i", where=finite("a"))
+def distance_from_five(a: Expr) -> tuple[Expr, Expr]:
+    """||a| − 5| = 5 − |a|, where |a| is above 5 too."""
+    return fn("abs", fn("abs", a) - 5), 5 - fn("abs", a)
+
+
+@law(a="i", where=finite("a"))
+def square_of_root_up_to_fifty(a: Expr) -> tuple[Expr, Expr]:
+    """√(50 − a)·√(50 − a) = 50 − a, where a is larger too."""
+    return sqrt(50 - a) * sqrt(50 - a), 50 - a
+
+
 @dataclass(frozen=True)
 class Refuted:
     """A false law and what the checker says first."""
@@ -271,4 +295,8 @@ REFUTED: tuple[Refuted, ...] = (
     Refuted(log_of_square, DIFFER),
     Refuted(sum_as_a_product, DIFFER),
     Refuted(sum_as_a_quotient, DIFFER),
+    Refuted(maximum_with_fifty, DIFFER),
+    Refuted(exp_below_a_million, DIFFER),
+    Refuted(distance_from_five, DIFFER),
+    Refuted(square_of_root_up_to_fifty, DIFFER),
 )

@@ -10,11 +10,12 @@ from refuted import REFUTED, Refuted
 
 from saturate.errors import LawError
 from saturate.op import AnyArray
-from saturate.rules import CATALOGUE, law
+from saturate.rules import CATALOGUE, Law, law
 from saturate.rules.checker import check
 from saturate.rules.compile import rules_text
-from saturate.rules.language import Expr, const, evaluate, exp, recip, total
-from saturate.rules.law import Condition, finite
+from saturate.rules.language import Expr, const, evaluate, exp, fn, recip, total
+from saturate.rules.law import DOMAIN, Condition, finite
+from saturate.rules.witness import refutation
 
 Declare = Callable[[], object]
 
@@ -42,6 +43,13 @@ def test_a_witness_shows_what_it_says() -> None:
     np.testing.assert_array_equal(left, finding.left)
 
 
+@pytest.mark.parametrize("name", ["maximum_with_fifty", "exp_below_a_million", "distance_from_five"])
+def test_what_large_numbers_refute_is_shown_at_one_of_them(name: str) -> None:
+    finding = refutation(next(r.law for r in REFUTED if r.law.name == name))
+    assert finding is not None
+    assert finding.witness["a"].tolist() in ([20.0], [100.0])
+
+
 def test_no_refuted_law_stands_in_the_catalogue() -> None:
     assert {r.law.name for r in REFUTED}.isdisjoint(w.name for w in CATALOGUE)
     sides = [(w.left, w.right) for w in CATALOGUE if not w.where]
@@ -52,6 +60,54 @@ def test_a_law_is_also_refuted_by_its_slopes_and_in_the_field() -> None:
     wrong = next(r.law for r in REFUTED if r.law.name == "reciprocal_of_sum")
     says = [f.what for f in check(wrong)]
     assert says == ["the sides differ", "the sides differ modulo 2147483647", "the derivatives by a differ"]
+
+
+@law(a="i", where=finite("a"))
+def squares_of_cosh_and_sinh(a: Expr) -> tuple[Expr, Expr]:
+    """cosh(a)·cosh(a) − sinh(a)·sinh(a) = 1."""
+    cosh, sinh = fn("cosh", a), fn("sinh", a)
+    return cosh * cosh - sinh * sinh, const(1) + 0 * a
+
+
+@law(a="i", b="i", where=finite("a", "b"))
+def difference_of_squares(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """a·a − b·b = (a + b)·(a − b)."""
+    return a * a - b * b, (a + b) * (a - b)
+
+
+@law(a="ij", where=finite("a"), narrows=True)
+def sum_of_what_cancels(a: Expr) -> tuple[Expr, Expr]:
+    """Σ_j (a·a·a − Σ_j a·a·a/|j|) = 0."""
+    mean = total("j", a * a * a) * recip(total("j", const(1)))
+    return total("j", a * a * a - mean), const(0)
+
+
+@law(a="i", b="i", where=finite("a", "b"))
+def sine_of_a_product(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """sin(a·b + b) = sin((a + 1)·b)."""
+    return fn("sin", a * b + b), fn("sin", (a + 1) * b)
+
+
+@law(a="i", exact=DOMAIN)
+def exp_of_opposites(a: Expr) -> tuple[Expr, Expr]:
+    """exp(a)·exp(−a) = 1 where nothing overflows."""
+    return exp(a) * exp(-a), const(1) + 0 * a
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "true",
+    [
+        squares_of_cosh_and_sinh,
+        difference_of_squares,
+        sum_of_what_cancels,
+        sine_of_a_product,
+        exp_of_opposites,
+    ],
+    ids=lambda true: true.name,
+)
+def test_digits_that_a_true_law_loses_at_large_numbers_do_not_refute_it(true: Law, seed: int) -> None:
+    assert [str(finding) for finding in check(true, seed, trials=96)] == []
 
 
 class Never(Condition):
