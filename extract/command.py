@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from saturate.extract.auto import auto
+from saturate.extract import EXTRACTORS
 from saturate.extract.classes import Classes
 from saturate.extract.clock import Stopwatch
 from saturate.extract.extraction import Extraction
@@ -21,7 +21,7 @@ def extract_command(path: str | Path, seconds: float, as_json: bool) -> str:
     watch = Stopwatch("file")
     classes = read(path)
     file = watch.seconds()
-    found = auto(classes, seconds=seconds)
+    found = EXTRACTORS["auto"](classes, seconds=seconds)
     found = replace(found, times={**file, **found.times})
     return _json(classes, found) if as_json else _text(classes, found)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from saturate.errors import ExtractionError
+from saturate.errors import ExtractionError, shown
 from saturate.extract.classes import Classes, ENode
 
 
@@ -20,11 +22,13 @@ def read(path: str | Path) -> Classes:
     """
     path = Path(path)
     data = path.read_bytes()
-    if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
     try:
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
         graph = json.loads(data)
-    except ValueError as error:
+    except (OSError, EOFError, zlib.error) as error:
+        raise ExtractionError(f"{path.name} is a damaged gzip file: {error}", code="format") from error
+    except (ValueError, RecursionError) as error:
         raise ExtractionError(f"{path.name} is not JSON: {error}", code="format") from error
     return from_serialized(graph, path.name)
 
@@ -40,6 +44,10 @@ def from_serialized(graph: Any, source: str = "the graph") -> Classes:
             "`nodes`, each with `op`, `children`, `eclass` and `cost`, and `root_eclasses`",
             code="format",
         ) from error
+    for what, kind, said in (("root_eclasses", list, "a list"), ("class_data", Mapping, "an object")):
+        value = graph.get(what)
+        if value is not None and not isinstance(value, kind):
+            raise ExtractionError(f"{source}: `{what}` is {shown(value)}, and not {said}", code="format")
     extra = [*map(str, roots), *map(str, graph.get("class_data") or ())]
     number = {name: c for c, name in enumerate(dict.fromkeys([*owner.values(), *extra]))}
     groups: list[list[ENode]] = [[] for _ in number]
@@ -50,14 +58,23 @@ def from_serialized(graph: Any, source: str = "the graph") -> Classes:
 
 
 def _node(name: str, node: Any, owner: dict[str, str], number: dict[str, int], source: str) -> ENode:
+    def wrong(what: str, value: object, why: str) -> ExtractionError:
+        return ExtractionError(
+            f"{source}: node {name!r} has {what} {shown(value)}, which {why}", code="format"
+        )
+
+    given = node.get("children", [])
+    if not isinstance(given, list):
+        raise wrong("children", given, "is no list")
     children: list[int] = []
-    for child in node.get("children", ()):
-        if child not in owner:
-            raise ExtractionError(
-                f"{source}: node {name!r} has child {child!r}, which is no node", code="format"
-            )
+    for child in given:
+        if not isinstance(child, str) or child not in owner:
+            raise wrong("child", child, "is no node")
         children.append(number[owner[child]])
     cost = node.get("cost", 1.0)
     if not isinstance(cost, int | float):
-        raise ExtractionError(f"{source}: node {name!r} has cost {cost!r}, which is no number", code="format")
-    return ENode(name, str(node.get("op", "")), tuple(children), float(cost))
+        raise wrong("cost", cost, "is no number")
+    try:
+        return ENode(name, str(node.get("op", "")), tuple(children), float(cost))
+    except OverflowError as error:
+        raise wrong("cost", cost, "is too large for float64") from error

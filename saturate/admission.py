@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
-from saturate.errors import ArgumentError, LawError
-from saturate.rules import CATALOGUE, EXACTNESS, Law
+from saturate.errors import ArgumentError, LawError, shown
+from saturate.rules import CATALOGUE, EXACTNESS, IDENTITIES, Identity, Law
 from saturate.rules.witness import refutation
 from saturate.trial import IDLE, trial
 
@@ -29,6 +30,31 @@ def admitted(rules: Any, exact: str) -> tuple[Law, ...]:
         if not law.unchecked:
             _refuse_false(law)
     return found
+
+
+def law_of(given: object, laws: Iterable[Law], who: str) -> Law:
+    """A law, or that of a name among `laws` and the catalogue.
+
+    Raises `ArgumentError` in the name of `who` for anything else; an identity is told from a law.
+    """
+    if isinstance(given, Law):
+        return given
+    known = {law.name: law for law in (*CATALOGUE, *laws)}
+    name = given.name if isinstance(given, Identity) else given
+    if isinstance(name, str) and name in known:
+        return known[name]
+    needs = f"{who} needs a law, or the name of one"
+    if not isinstance(name, str):
+        raise ArgumentError(f"{needs}; got {shown(given)}")
+    if any(name == other.name for theory in IDENTITIES.values() for other in theory):
+        raise ArgumentError(
+            f"{needs}; {name} is an identity that needs no law: both sides have one normal form, so that it "
+            "holds in every search"
+        )
+    near = get_close_matches(name, known, 3)
+    raise ArgumentError(
+        f"{needs}; there is no law {name!r}" + (f": is it {' or '.join(near)}?" if near else "")
+    )
 
 
 def strangers(laws: Iterable[Law]) -> tuple[Law, ...]:

@@ -22,6 +22,7 @@ BYTES = 256 * 2**20
 PATIENCE = 5.0
 """Seconds to wait for another process."""
 SCHEMA = 1
+TABLE = "CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, used REAL, text BLOB)"
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,29 @@ class Cache:
     path: Path
 
     def get(self, key: str) -> str | None:
-        """The text of a key, None where there is none or the file cannot be read."""
+        """The text of a key, None where there is none or the file cannot be read.
+
+        Raises `CacheError` where there is one that is damaged.
+        """
         if not self.path.exists():
             return None
         try:
             with self._open() as db:
-                row = db.execute("SELECT text FROM kept WHERE key = ?", (key,)).fetchone()
+                row = db.execute("SELECT CAST(text AS BLOB) FROM kept WHERE key = ?", (key,)).fetchone()
                 if row is not None:
                     db.execute("UPDATE kept SET used = ? WHERE key = ?", (time(), key))
-            return None if row is None else zlib.decompress(row[0]).decode()
-        except (CacheError, zlib.error):  # a search finds it again, and says so where it cannot put it down
+        except CacheError:  # a search finds it again, and says so where it cannot put it down
             return None
+        try:
+            return None if row is None else zlib.decompress(row[0] or b"").decode()
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise self.unread(error) from error
+
+    def unread(self, why: Exception) -> CacheError:
+        """What to say of an entry that is damaged."""
+        return CacheError(
+            f"an entry of the cache {self.path} could not be read ({why}): it was searched again"
+        )
 
     def put(self, key: str, text: str) -> str | None:
         """Keep a text; says so where the file was damaged and had to be made anew. Raises `CacheError`."""
@@ -86,8 +99,10 @@ class Cache:
     def _damaged(self) -> bool:
         try:
             with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as db:
+                db.execute(TABLE)
+                db.execute("SELECT key, used, text FROM kept LIMIT 1").fetchone()
                 return bool(db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",))
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             return _damage(error)
 
     @contextmanager
@@ -95,9 +110,9 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as db, db:
-                db.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, used REAL, text BLOB)")
+                db.execute(TABLE)
                 yield db
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
             raise CacheError(
                 f"the cache {self.path} cannot be used: {error}; name another folder in {VARIABLE}, remove "
                 f"the file, or set {VARIABLE}=off"
@@ -105,9 +120,14 @@ class Cache:
 
 
 def _damage(error: BaseException | None) -> bool:
-    """Whether it is the content of the file that SQLite complains of."""
-    damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in damage
+    """Whether it is the content of the file that SQLite complains of.
+
+    Its complaint itself may hold damaged text; and statements that always stand are errors only to another
+    table than ours.
+    """
+    damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return isinstance(error, UnicodeDecodeError) or (isinstance(error, sqlite3.Error) and code in damage)
 
 
 def default() -> Cache | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from saturate.admission import admitted
+from saturate.admission import admitted, law_of
 from saturate.algebra import Ix, Term
 from saturate.alternatives import Alternative, alternatives
 from saturate.answers import Why, WhyNot, statements_of, steps_of, why_not_of
@@ -23,7 +23,7 @@ from saturate.bounds import UNBOUNDED
 from saturate.denote import denote
 from saturate.draw import Box, Drawing, boxes, letters_of, picture, window
 from saturate.egraph import TermClasses
-from saturate.errors import ArgumentError, EGraphError
+from saturate.errors import ArgumentError, EGraphError, shown
 from saturate.extract.units import cost as shown_cost
 from saturate.extract.units import plural, times
 from saturate.facts import BINARY, NONNEG, Facts
@@ -37,9 +37,9 @@ from saturate.notation import Letters, Writer, indices_of, letters
 from saturate.op import AnyArray, Op, Type
 from saturate.ops.constants import Constant
 from saturate.program import Input, Program
-from saturate.rules import CATALOGUE, ROUNDING, Law
+from saturate.rules import ROUNDING, Law
 from saturate.samples import samples
-from saturate.saturation import Limits, blamed, drive
+from saturate.saturation import Limits, blamed, drive, refuse_limits
 from saturate.table import Table
 from saturate.trace import trace
 from saturate.worth import Worth
@@ -78,15 +78,30 @@ class Graph:
 
     # running laws
 
-    def run(self, laws: Law | Iterable[Law], rounds: int = 1) -> Graph:
-        """The graph after so many more rounds; in a round each law is applied wherever it matches, once."""
-        chosen = (laws,) if isinstance(laws, Law) else tuple(laws)
-        return replace(self, _plays=(*self._plays, _Play(chosen, rounds)))
+    def run(self, laws: Law | str | Iterable[Law | str], rounds: int = 1) -> Graph:
+        """The graph after so many more rounds; in a round each law is applied wherever it matches, once.
 
-    def saturate(self, laws: Iterable[Law] | None = None, limits: Limits | None = None) -> Graph:
-        """The graph after the schedule of `optimize`, with the laws that it admits by default."""
-        chosen = admitted(None, ROUNDING) if laws is None else tuple(laws)
+        A name is that of a law of the catalogue, or of one that was run. Raises `ArgumentError` for what is
+        no law, and for rounds that are no whole number from 0 on.
+        """
+        if not isinstance(rounds, int) or rounds < 0:
+            raise ArgumentError(f"run needs rounds as a whole number from 0 on, got {shown(rounds)}")
+        return replace(self, _plays=(*self._plays, _Play(self._chosen(laws, "run"), rounds)))
+
+    def saturate(
+        self, laws: Law | str | Iterable[Law | str] | None = None, limits: Limits | None = None
+    ) -> Graph:
+        """The graph after the schedule of `optimize`, with the laws that it admits by default.
+
+        Raises `ArgumentError` for what is no law, and for limits that are no `Limits`.
+        """
+        refuse_limits(Limits() if limits is None else limits, "saturate")
+        chosen = admitted(None, ROUNDING) if laws is None else self._chosen(laws, "saturate")
         return replace(self, _plays=(*self._plays, _Play(chosen, 0, limits or Limits())))
+
+    def _chosen(self, laws: object, who: str) -> tuple[Law, ...]:
+        given = laws if isinstance(laws, Iterable) and not isinstance(laws, str) else (laws,)
+        return tuple(law_of(law, self._laws.values(), who) for law in given)
 
     @cached_property
     def _laws(self) -> dict[str, Law]:
@@ -192,10 +207,7 @@ class Graph:
 
     def why_not(self, law: Law | str, name: str) -> WhyNot:
         """The best partial match of a law at a value, and the first condition that fails."""
-        known = {w.name: w for w in CATALOGUE} | self._laws
-        if isinstance(law, str) and law not in known:
-            raise ArgumentError(f"there is no law {law!r}{_near(law, known)}")
-        asked = known[law] if isinstance(law, str) else law
+        asked = law_of(law, self._laws.values(), "why_not")
         found = nearest(self._history, asked, self._term(name), self._writer)
         return why_not_of(found, name, self._writer, ())
 

@@ -14,7 +14,7 @@ import numpy as np
 import saturate.extract as extract
 import saturate.rules as rules
 from saturate.cache import Cache, default
-from saturate.errors import CacheError
+from saturate.errors import CacheError, SaturateError
 from saturate.extract import EXTRACTORS
 from saturate.improve import STOPPED
 from saturate.optimized import Behind, Optimized
@@ -33,22 +33,38 @@ PASSING = (STOPPED, UNCHECKED, REFUSED)
 
 
 def answered(request: Request) -> Optimized:
-    """The result of a request, recalled or searched for."""
-    known = recalled(request)
-    if known is not None:
-        return known
+    """The result of a request, recalled or searched for; a note tells of an entry that was damaged."""
+    told: tuple[str, ...] = ()
+    try:
+        known = recalled(request)
+        if known is not None:
+            return known
+    except CacheError as fault:
+        told = (str(fault),)
     best = searched(request)
     try:
-        return remembered(request, best)
+        return _noted(remembered(request, best), *told)
     except KeyboardInterrupt:
-        return replace(best, report=replace(best.report, notes=(*best.report.notes, UNKEPT)))
+        return _noted(best, *told, UNKEPT)
+
+
+def _noted(best: Optimized, *notes: str) -> Optimized:
+    return replace(best, report=replace(best.report, notes=(*best.report.notes, *notes)))
 
 
 def recalled(request: Request) -> Optimized | None:
-    """The result of an equal request, None where none is kept. `why` searches for it again."""
+    """The result of an equal request, None where none is kept. `why` searches for it again.
+
+    Raises `CacheError` where what is kept is damaged.
+    """
     kept = _cache(request)
     text = kept.get(key(request)) if kept else None
-    return None if text is None else restored(request, text, FROM_CACHE)
+    if kept is None or text is None:
+        return None
+    try:
+        return restored(request, text, FROM_CACHE)
+    except SaturateError as fault:
+        raise kept.unread(fault) from fault
 
 
 def restored(request: Request, text: str, *notes: str) -> Optimized:
@@ -84,7 +100,7 @@ def remembered(request: Request, best: Optimized) -> Optimized:
         told = kept.put(key(request), written(best, request.notes))
     except CacheError as fault:
         told = str(fault)
-    return replace(best, report=replace(best.report, notes=(*best.report.notes, told))) if told else best
+    return _noted(best, told) if told else best
 
 
 def _cache(request: Request) -> Cache | None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy.typing as npt
-from cattrs import Converter
+from cattrs import BaseValidationError, Converter
 
 from saturate.certificate import Certificate
+from saturate.errors import CacheError
 from saturate.extract.findings import Checked
 from saturate.extract.report import Report
 from saturate.op import Array
@@ -53,8 +54,11 @@ def written(best: Optimized, notes: list[str]) -> str:
 
 
 def read(text: str) -> Record:
-    """The record that `written` wrote."""
-    return _converter.structure(json.loads(text), Record)
+    """The record that `written` wrote; raises `CacheError` for any other text."""
+    try:
+        return _converter.structure(json.loads(text), Record)
+    except (ValueError, RecursionError, BaseValidationError) as error:
+        raise CacheError(f"a record of a result is needed, and this is none: {error}") from error
 
 
 def constants(program: Program) -> Mapping[str, npt.NDArray[Any]]:

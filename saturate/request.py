@@ -25,7 +25,7 @@ from saturate.rules import DOMAIN, EXACTNESS, Law
 from saturate.runners import RUNNERS
 from saturate.samples import KINDS, Sample
 from saturate.samples import samples as draw
-from saturate.saturation import Limits
+from saturate.saturation import Limits, refuse_limits
 from saturate.target import Target
 
 MEASURED_ELEMENTS = 4_000_000
@@ -176,12 +176,7 @@ def _refuse_figures(accuracy: Any, limits: Any, seed: Any) -> None:
         raise ArgumentError(
             f"optimize needs accuracy of at least 1, or None to turn it off; got {accuracy!r}"
         )
-    if not isinstance(limits, Limits):
-        raise ArgumentError(
-            f"optimize needs limits as Limits(seconds, nodes, rounds, workers), got {limits!r}"
-        )
-    if not (limits.seconds >= 0 and limits.nodes >= 0 and limits.rounds >= 0 and limits.workers >= 1):
-        raise ArgumentError(f"optimize needs limits from 0 on, and at least one worker; got {limits!r}")
+    refuse_limits(limits, "optimize")
     if not isinstance(seed, int) or seed < 0:
         raise ArgumentError(f"optimize needs seed as a whole number from 0 on, got {seed!r}")
 

@@ -14,7 +14,7 @@ from time import perf_counter
 
 from saturate.algebra import Term
 from saturate.egraph import EGraph, LawRun, TermClasses
-from saturate.errors import EGraphError
+from saturate.errors import ArgumentError, EGraphError
 from saturate.matching import Matcher, shown
 from saturate.rules.compile import rules_text
 from saturate.rules.language import functions_in
@@ -42,6 +42,14 @@ class Limits:
     nodes: int = 200_000
     rounds: int = 4
     workers: int = 1
+
+
+def refuse_limits(limits: object, who: str) -> None:
+    """Raises `ArgumentError` for what are no limits, or limits below what can be."""
+    if not isinstance(limits, Limits):
+        raise ArgumentError(f"{who} needs limits as Limits(seconds, nodes, rounds, workers), got {limits!r}")
+    if not (limits.seconds >= 0 and limits.nodes >= 0 and limits.rounds >= 0 and limits.workers >= 1):
+        raise ArgumentError(f"{who} needs limits from 0 on, and at least one worker; got {limits!r}")
 
 
 @dataclass(frozen=True)

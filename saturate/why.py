@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 
+from saturate.admission import law_of
 from saturate.algebra import Term
 from saturate.answers import Step, Why, WhyNot, statements_of, steps_of, why_not_of
 from saturate.cse import share, twins
@@ -21,7 +22,7 @@ from saturate.ops.constants import Constant
 from saturate.program import Program
 from saturate.proof import NORMAL_FORM, Equation
 from saturate.replay import Leg, Replay, Road
-from saturate.rules import CATALOGUE, EXACTNESS, Law
+from saturate.rules import EXACTNESS, Law
 from saturate.samples import samples
 from saturate.worth import Worth
 
@@ -186,7 +187,7 @@ class Questions:
 
     def why_not(self, rule: str | Law, name: str) -> WhyNot:
         """The best partial match of a law at a value of the baseline, and the first condition that fails."""
-        law = rule if isinstance(rule, Law) else self._law(rule)
+        law = law_of(rule, self.road.laws, "why_not")
         before, after = self._named(name)
         notes = self._notes(law)
         if before is None and after is not None:
@@ -201,16 +202,6 @@ class Questions:
         writer = self.writer(replay)
         found = nearest(replay.history, law, term, writer)
         return why_not_of(found, name, writer, notes)
-
-    def _law(self, name: str) -> Law:
-        known = {law.name: law for law in (*CATALOGUE, *self.road.laws)}
-        if name not in known:
-            near = get_close_matches(name, known, 3)
-            raise ArgumentError(
-                f"why_not needs a law, or the name of one; there is no law {name!r}"
-                + (f": is it {' or '.join(near)}?" if near else "")
-            )
-        return known[name]
 
     def _notes(self, law: Law) -> tuple[str, ...]:
         if any(law is known for known in self.road.laws):

@@ -203,6 +203,11 @@ def test_a_term_is_loaded_and_its_leaves_have_names() -> None:
     assert len(ways) > 1
 
 
+def test_a_law_may_be_named(loaded: Graph) -> None:
+    by_name = loaded.run("common_factor").run(["products_merge", common_factor])
+    assert by_name.table == loaded.run(common_factor).run([products_merge, common_factor]).table
+
+
 def test_limits_end_a_search() -> None:
     load_ = (t(5, 3), t(7, 3), t(7, 2))
     graph = load(attention, *load_, wrt=("q",)).saturate(CATALOGUE[:21], Limits(rounds=1))
@@ -216,10 +221,32 @@ def test_limits_end_a_search() -> None:
         (lambda g: g.draw("?"), "softmax has no value '?'; it has x, cotangent, m, e, de, dx, value, "),
         (lambda g: g.costs("nope"), "softmax has no value 'nope'; it has "),
         (lambda g: g.facts("nope"), "softmax has no value 'nope'; it has "),
-        (lambda g: g.why_not("comon_factor", "dx"), "there is no law 'comon_factor': is it common_factor"),
+        (
+            lambda g: g.why_not("comon_factor", "dx"),
+            "why_not needs a law, or the name of one; there is no law ",
+        ),
+        (
+            lambda g: g.run("comon_factor"),
+            "run needs a law, or the name of one; there is no law 'comon_factor': is",
+        ),
+        (lambda g: g.run(["common_factor", 1]), "run needs a law, or the name of one; got 1"),
+        (lambda g: g.run(1), "run needs a law, or the name of one; got 1"),
+        (
+            lambda g: g.run("trace_is_cyclic"),
+            "run needs a law, or the name of one; trace_is_cyclic is an identity that needs no law: both",
+        ),
+        (lambda g: g.run(common_factor, rounds=-1), "run needs rounds as a whole number from 0 on, got -1"),
+        (lambda g: g.run(common_factor, rounds="a"), "run needs rounds as a whole number from 0 on, got 'a'"),
+        (lambda g: g.saturate(3), "saturate needs a law, or the name of one; got 3"),
+        (lambda g: g.saturate(limits=3), "saturate needs limits as Limits("),
+        (lambda g: g.saturate(limits=0), "saturate needs limits as Limits("),
+        (
+            lambda g: g.saturate(limits=Limits(rounds=-1)),
+            "saturate needs limits from 0 on, and at least one ",
+        ),
     ],
 )
-def test_unknown_names_are_refused_with_those_that_there_are(found: Graph, ask: Any, says: str) -> None:
+def test_what_is_unknown_is_refused_and_said(found: Graph, ask: Any, says: str) -> None:
     with pytest.raises(ArgumentError) as refused:
         ask(found)
     assert str(refused.value).startswith(says)

@@ -52,6 +52,11 @@ def test_root_without_nodes_is_a_class_and_cannot_be_extracted(tmp_path: Path) -
     assert error.value.code == "unextractable"
 
 
+def node(**given: Any) -> dict[str, Any]:
+    """A graph of one node."""
+    return {"nodes": {"a": {"op": "f", "eclass": "1", **given}}, "root_eclasses": ["1"]}
+
+
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
@@ -66,6 +71,16 @@ def test_root_without_nodes_is_a_class_and_cannot_be_extracted(tmp_path: Path) -
             {"nodes": {"a": {"op": "f", "eclass": "1", "cost": None}}, "root_eclasses": ["1"]},
             "graph.json: node 'a' has cost None, which is no number",
         ),
+        (node(cost=10**400), "graph.json: node 'a' has cost 1000000000"),
+        (node(children=None), "graph.json: node 'a' has children None, which is no list"),
+        (node(children="a"), "graph.json: node 'a' has children 'a', which is no list"),
+        (node(children=[["a"]]), "graph.json: node 'a' has child ['a'], which is no node"),
+        (node() | {"class_data": 5}, "graph.json: `class_data` is 5, and not an object"),
+        (node() | {"root_eclasses": "1"}, "graph.json: `root_eclasses` is '1', and not a list"),
+        (b"[" * 100_000, "graph.json is not JSON: "),
+        (b"\x1f\x8bxxx", "graph.json is a damaged gzip file: "),
+        (gzip.compress(b"{}" * 99)[:-9], "graph.json is a damaged gzip file: "),
+        (gzip.compress(b"{}" * 99)[:10] + b"\xff" * 20, "graph.json is a damaged gzip file: "),
         (
             {"nodes": {"a": {"op": "f", "children": [], "eclass": "1", "cost": -2}}, "root_eclasses": ["1"]},
             "node 'a' (f) has cost -2.0: costs are finite and not negative; leave out a node that must "
@@ -77,6 +92,27 @@ def test_what_is_wrong_is_said(tmp_path: Path, graph: Any, message: str) -> None
     with pytest.raises(ExtractionError) as error:
         read(written(tmp_path, graph))
     assert str(error.value).startswith(message)
+    assert error.value.code == ("cost" if "-2" in message else "format")
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"seconds": -1}, "seconds as a number from 0 on, or None for no limit; got -1"),
+        ({"seconds": float("nan")}, "seconds as a number from 0 on, or None for no limit; got nan"),
+        ({"seconds": "1"}, "seconds as a number from 0 on, or None for no limit; got '1'"),
+        ({"seed": "x"}, "seed as a whole number from 0 on; got 'x'"),
+        ({"seed": -1}, "seed as a whole number from 0 on; got -1"),
+        ({"work": 0.5}, "work as a whole number from 0 on, or None for no limit; got 0.5"),
+    ],
+)
+def test_wrong_limits_are_refused_by_every_extractor(name: str, given: dict[str, Any], says: str) -> None:
+    classes = build([[("a", [], 1.0)]], [0])
+    with pytest.raises(ExtractionError) as error:
+        EXTRACTORS[name](classes, **given)
+    assert str(error.value) == f"the extractor {name} needs {says}"
+    assert error.value.code == "argument"
 
 
 @pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -224,12 +225,57 @@ def test_threads_that_find_it_damaged_at_once_lose_nothing(tmp_path: Path) -> No
     assert [kept.get(f"k{k}") for k in range(16)] == [f"text {k}" for k in range(16)]
 
 
-def test_a_text_that_is_damaged_counts_as_not_kept(tmp_path: Path) -> None:
-    kept = Cache(tmp_path / "kept.sqlite")
-    kept.put("a", "text")
-    with closing(sqlite3.connect(kept.path)) as db, db:
-        db.execute("UPDATE kept SET text = ?", (b"damaged",))
-    assert kept.get("a") is None
+OTHER_TEXTS: dict[str, object] = {
+    "no zlib": b"damaged",
+    "nothing": None,
+    "text": "damaged",
+    "a number": 5,
+    "no UTF-8": zlib.compress(b"\xff"),
+    "no JSON": zlib.compress(b"{"),
+    "other JSON": zlib.compress(b'{"program": 5}'),
+    "no object": zlib.compress(b"[1]"),
+    "JSON without end": zlib.compress(b"[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("damage", OTHER_TEXTS)
+def test_an_entry_that_is_damaged_is_searched_again_told_and_replaced(damage: str) -> None:
+    home = cache.default()
+    assert home is not None
+    best = sat.optimize(softmax, X, exact="bitwise")
+    with closing(sqlite3.connect(home.path)) as db, db:
+        db.execute("UPDATE kept SET text = ?", (OTHER_TEXTS[damage],))
+    again, third = (sat.optimize(softmax, X, exact="bitwise") for _ in range(2))
+    assert again.program == best.program
+    assert len(again.report.notes) == 1
+    assert again.report.notes[0].startswith(f"an entry of the cache {home.path} could not be read (")
+    assert again.report.notes[0].endswith("): it was searched again")
+    assert third.report.notes == (FROM_CACHE,)
+
+
+def test_an_entry_whose_program_is_damaged_is_searched_again() -> None:
+    home = cache.default()
+    assert home is not None
+    best, name = sat.optimize(softmax, X, exact="bitwise"), key(request(wrt=None, exact="bitwise"))
+    text = home.get(name)
+    assert text is not None
+    home.put(name, text.replace(" = ", " ~ "))
+    again = sat.optimize(softmax, X, exact="bitwise")
+    assert again.program == best.program
+    assert any("could not be read" in note for note in again.report.notes)
+
+
+def test_a_schema_with_a_flipped_bit_breaks_nothing(tmp_path: Path) -> None:
+    kept = Cache(tmp_path / "file")
+    kept.put("k", "text")
+    whole = kept.path.read_bytes()
+    begin = whole.find(b"CREATE TABLE")
+    for at in range(begin - 30, begin + 75):
+        for bit in (0x80, 0x01):
+            kept.path.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
+            kept.get("k")
+            kept.put("k", "new")
+            assert kept.get("k") == "new", (at - begin, bit)
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,6 +211,11 @@ def test_a_law_that_was_not_tried_says_why() -> None:
     assert "it was not tried: it was not among the rules" in str(found)
 
 
+def test_an_identity_is_told_from_a_law() -> None:
+    with pytest.raises(ArgumentError, match="trace_is_cyclic is an identity that needs no law: both sides"):
+        optimized("softmax", "float64").why_not("trace_is_cyclic", "value")
+
+
 def test_an_unknown_law_is_refused_with_the_nearest() -> None:
     with pytest.raises(ArgumentError) as refused:
         optimized("softmax", "float64").why_not("comon_factor", "x")
