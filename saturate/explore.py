@@ -84,8 +84,7 @@ class Graph:
         A name is that of a law of the catalogue, or of one that was run. Raises `ArgumentError` for what is
         no law, and for rounds that are no whole number from 0 on.
         """
-        if not isinstance(rounds, int) or rounds < 0:
-            raise ArgumentError(f"run needs rounds as a whole number from 0 on, got {shown(rounds)}")
+        _refuse_rounds(rounds)
         return replace(self, _plays=(*self._plays, _Play(self._chosen(laws, "run"), rounds)))
 
     def saturate(
@@ -313,6 +312,11 @@ def _known(classes: TermClasses, c: int, called: Letters) -> Iterator[str]:
         if (low, high) != UNBOUNDED and not told_by_sign:
             yield between((low, high))
     yield from (f"summing to one over {called[i]}" for i in sorted(classes.units[c]))
+
+
+def _refuse_rounds(rounds: object) -> None:
+    if not isinstance(rounds, int) or rounds < 0:
+        raise ArgumentError(f"run needs rounds as a whole number from 0 on, got {shown(rounds)}")
 
 
 def _near(name: str, known: Iterable[str]) -> str:
