@@ -10,7 +10,7 @@ import numpy as np
 from saturate.certificate import ResultCheck
 from saturate.op import AnyArray
 from saturate.program import Program
-from saturate.samples import FAR, Sample
+from saturate.samples import FAR, FINITE, Sample
 
 NOWHERE = "nothing finite to compare"
 """The fault of a result of which no element is finite on any sample, in the baseline or its reference."""
@@ -51,6 +51,8 @@ class Run:
         dtype = self.baseline[k].dtype
         if dtype.kind != "f":
             return 0.0
+        if self.sample.kind in FINITE:
+            return np.inf
         size = scale(self.reference[k])
         ulp = float(np.finfo(dtype).eps) * size + float(np.finfo(dtype).smallest_subnormal)
         return rule.factor * (self.errors[k] + rule.bound * size) + rule.ulps * ulp

@@ -24,8 +24,13 @@ mean may only be left to the others where no argument has one.
 MILD = ("normal", "ties", "zeros")
 """Kinds near the examples: what the whole of a long program is measured on."""
 EXAMPLE = "example"
-SMOOTH = frozenset({"normal", "scale 1e3", "scale 1e2", "scale 1e-3"})
+SMOOTH = frozenset({"normal", "scale 1e3", "scale 1e-3"})
 """Kinds without ties and without offsets, where finite differences of a function say something."""
+
+FINITE = frozenset({"scale 1e2"})
+"""Kinds that say only which results are finite: where shares are subnormal, gradients are differences of
+numbers that are nearly equal, of which no form keeps digits.
+"""
 
 FAR = frozenset({"offset 1e4", "offset -1e4", "scale 1e3", "scale 1e2", "mixed"})
 """Kinds whose values are so large that exponentials overflow."""
