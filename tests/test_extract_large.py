@@ -68,14 +68,18 @@ def rings(count: int) -> Classes:
 
 
 def cpu_seconds(name: str, classes: Classes) -> float:
-    start = time.process_time()
-    EXTRACTORS[name](classes, seconds=None, work=0)
-    return time.process_time() - start
+    """The least of three runs, since other processes and the collector only add to it."""
+
+    def once() -> float:
+        start = time.process_time()
+        EXTRACTORS[name](classes, seconds=None, work=0)
+        return time.process_time() - start
+
+    return min(once() for _ in range(3))
 
 
 def test_greedy_is_near_linear_on_deep_chains() -> None:
     short, long = chain(2_000), chain(8_000)
-    cpu_seconds("greedy", short)
     assert cpu_seconds("greedy", long) < 12 * cpu_seconds("greedy", short)
 
 

@@ -14,7 +14,7 @@ from saturate.demos import DEMOS
 from saturate.op import AnyArray
 from saturate.perturb import perturbed
 from saturate.program import Program
-from saturate.samples import samples
+from saturate.samples import FINITE, samples
 from saturate.yardstick import MOVES, Yardstick
 
 ATTENTION = sat.grad(DEMOS["attention"].function, *[sat.Type((24, 8), "float32")] * 3, wrt=("q", "k", "v"))
@@ -52,7 +52,7 @@ def full() -> Yardstick:
     broken = {k: [x + x.dtype.type(1e30) for x in run.baseline] for k, run in enumerate(measured.runs)}
     rows, _ = measured.judge(NAMES, broken)
     assert not any(row.passed for row in rows)
-    assert all(run.moves == MOVES for run in measured.runs)
+    assert all(run.moves == MOVES for run in measured.runs if run.sample.kind not in FINITE)
     return measured
 
 
