@@ -17,9 +17,11 @@ KINDS = (
 )  # fmt: skip
 """What is special about a drawn sample; trials go through them in turn."""
 
-TOGETHER = ("ties", "scale 1e-3", "offset 1e4")
-"""Kinds of all arguments at once: a function of many is near zero only where all of them are small, and a
-mean may only be left to the others where no argument has one.
+TOGETHER = ("ties", "scale 1e-3")
+"""Kinds of all arguments at once: a function of many is near zero only where all of them are small."""
+FEW = 3
+"""Of so many float inputs all are offset by 1e4 at once, as a mean may be left out of a product only where
+the other factor has none; products of more of them overflow.
 """
 MILD = ("normal", "ties", "zeros")
 """Kinds near the examples: what the whole of a long program is measured on."""
@@ -60,7 +62,8 @@ def samples(
     `examples` are tuples of arguments in the order of the inputs; a `Type` or None in an array's place says
     nothing. Floats are drawn with the mean and deviation of the first example, else from the standard
     normal, and then made special by the kind of the sample: exact ties, a scale of 1e-3 and an offset of 1e4
-    in all inputs, zeros, an offset of −1e4 and scales of 1e3 and 1e2 (where exponentials of differences are
+    in all inputs (the last of up to three, else as that of −1e4), zeros, an offset of −1e4 and scales of
+    1e3 and 1e2 (where exponentials of differences are
     subnormal) in one input by turns and in each other one with even odds. They stay within `low` and `high`
     of a type, and in every other draw above zero where the example is. Infinities of the example stay in
     place; in every other draw −inf moves to random places that leave a finite entry in each row, and there is
@@ -79,7 +82,8 @@ def samples(
         chosen = floats[turn % len(floats)] if floats else -1
         arrays: list[AnyArray] = []
         for k, (i, example) in enumerate(zip(inputs, base, strict=True)):
-            own = kind if k == chosen or kind in TOGETHER or rng.random() < 0.5 else "normal"
+            together = kind in TOGETHER or (kind == "offset 1e4" and len(floats) <= FEW)
+            own = kind if k == chosen or together or rng.random() < 0.5 else "normal"
             own = str(rng.choice(KINDS[:-1])) if kind == "mixed" else own
             arrays.append(_Draw(i.type, example, own, turn % 2 == 0, rng).array())
         found.append(Sample(kind, trial, tuple(arrays)))
