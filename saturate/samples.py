@@ -34,6 +34,9 @@ FINITE = frozenset({"scale 1e2"})
 numbers that are nearly equal, of which no form keeps digits.
 """
 
+MIXED = tuple(kind for kind in KINDS if kind != "mixed" and kind not in FINITE)
+"""What each input of a mixed sample may be."""
+
 FAR = frozenset({"offset 1e4", "offset -1e4", "scale 1e3", "scale 1e2", "mixed"})
 """Kinds whose values are so large that exponentials overflow."""
 
@@ -63,9 +66,8 @@ def samples(
     nothing. Floats are drawn with the mean and deviation of the first example, else from the standard
     normal, and then made special by the kind of the sample: exact ties, a scale of 1e-3 and an offset of 1e4
     in all inputs (the last of up to three, else as that of −1e4), zeros, an offset of −1e4 and scales of
-    1e3 and 1e2 (where exponentials of differences are
-    subnormal) in one input by turns and in each other one with even odds. They stay within `low` and `high`
-    of a type, and in every other draw above zero where the example is. Infinities of the example stay in
+    1e3 and 1e2 (where exponentials of differences are subnormal) in one input by turns and in each other one
+    with even odds. They stay within `low` and `high` of a type, and in every other draw above zero where the example is. Infinities of the example stay in
     place; in every other draw −inf moves to random places that leave a finite entry in each row, and there is
     no NaN, so that something can be compared. Integers are drawn from those of the example, else from `low`
     to `high`, else from 0 and 1; booleans as the example has them or at random.
@@ -84,7 +86,7 @@ def samples(
         for k, (i, example) in enumerate(zip(inputs, base, strict=True)):
             together = kind in TOGETHER or (kind == "offset 1e4" and len(floats) <= FEW)
             own = kind if k == chosen or together or rng.random() < 0.5 else "normal"
-            own = str(rng.choice(KINDS[:-1])) if kind == "mixed" else own
+            own = str(rng.choice(MIXED)) if kind == "mixed" else own
             arrays.append(_Draw(i.type, example, own, turn % 2 == 0, rng).array())
         found.append(Sample(kind, trial, tuple(arrays)))
     return tuple(found)
