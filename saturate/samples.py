@@ -67,8 +67,8 @@ def samples(
     normal, and then made special by the kind of the sample: exact ties, a scale of 1e-3 and an offset of 1e4
     in all inputs (the last of up to three, else as that of −1e4), zeros, an offset of −1e4 and scales of
     1e3 and 1e2 (where exponentials of differences are subnormal) in one input by turns and in each other one
-    with even odds. They stay within `low` and `high` of a type, and in every other draw above zero where the example is. Infinities of the example stay in
-    place; in every other draw −inf moves to random places that leave a finite entry in each row, and there is
+    with even odds. They stay within `low` and `high` of a type, and in every other draw above zero where the
+    example is. Infinities of the example stay in place; in every other draw −inf moves to random places that leave a finite entry in each row, and there is
     no NaN, so that something can be compared. Integers are drawn from those of the example, else from `low`
     to `high`, else from 0 and 1; booleans as the example has them or at random.
     """
