@@ -64,13 +64,14 @@ def samples(
 
     `examples` are tuples of arguments in the order of the inputs; a `Type` or None in an array's place says
     nothing. Floats are drawn with the mean and deviation of the first example, else from the standard
-    normal, and then made special by the kind of the sample: exact ties, a scale of 1e-3 and an offset of 1e4
-    in all inputs (the last of up to three, else as that of −1e4), zeros, an offset of −1e4 and scales of
-    1e3 and 1e2 (where exponentials of differences are subnormal) in one input by turns and in each other one
-    with even odds. They stay within `low` and `high` of a type, and in every other draw above zero where the
-    example is. Infinities of the example stay in place; in every other draw −inf moves to random places that leave a finite entry in each row, and there is
-    no NaN, so that something can be compared. Integers are drawn from those of the example, else from `low`
-    to `high`, else from 0 and 1; booleans as the example has them or at random.
+    normal, and then made special by the kind of the sample: exact ties, a scale of 1e-3 and an offset of
+    1e4 in all inputs (the last of up to three, else as that of −1e4), zeros, an offset of −1e4 and scales
+    of 1e3 and 1e2 (where exponentials of differences are subnormal) in one input by turns and in each other
+    one with even odds. They stay within `low` and `high` of a type, and in every other draw above zero
+    where the example is. Infinities of the example stay in place; in every other draw −inf moves to random
+    places that leave a finite entry in each row, and there is no NaN, so that something can be compared.
+    Integers are drawn from those of the example, else from `low` to `high`, else from 0 and 1; booleans as
+    the example has them or at random.
     """
     given = [_example(inputs, e) for e in examples or ()]
     whole = (tuple(a for a in e if a is not None) for e in given)
